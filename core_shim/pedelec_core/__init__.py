@@ -1,0 +1,1 @@
+"""Pedelec Core: the native process between pages and agents."""

@@ -1,0 +1,1 @@
+"""Pedelec for Python: the SDK that runs in the page."""
