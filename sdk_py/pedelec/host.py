@@ -1,0 +1,70 @@
+"""What the SDK needs from the place it runs in, as interfaces.
+
+Owns the border between the SDK and a page: how frames travel, which foreign (JavaScript) values exist and
+how they become Python's. Implemented for browsers in `_browser/` and for CPython by the in-memory twin in
+`transport.py`; everything else in the SDK sees these interfaces alone.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from pedelec.protocol import RawJson
+
+type Handler = Callable[..., Any]
+
+
+class TransportListener(Protocol):
+    """Hears what happens to a connection. Calls arrive in order, never from within `send`."""
+
+    def opened(self) -> None:
+        """Frames may be sent from now on."""
+
+    def received(self, text: str) -> None:
+        """One whole frame arrived."""
+
+    def closed(self, reason: str) -> None:
+        """The connection is over or never came about; the last call of all. `reason` is for people."""
+
+
+class Transport(Protocol):
+    """One connection to Core: ordered, whole frames, each delivered at most once."""
+
+    def send(self, text: str) -> None:
+        """Queue a frame. After `closed` it is dropped without an error: whoever needs to know waits for
+        an answer."""
+
+    def close(self) -> None:
+        """Close for good; `closed` follows. May be called twice."""
+
+
+class Host(Protocol):
+    """The page (or its twin) that the SDK runs in."""
+
+    page_instance_id: str
+    """Unguessable, made afresh by each load of the page, kept across reconnects."""
+
+    def default_core_url(self) -> str:
+        """Core's address as an `http://host:port` URL, from where the loader came from.
+
+        Raises:
+            PedelecError: `CORE_RUNTIME_UNAVAILABLE` where no loader ran.
+        """
+
+    def connect(self, core_url: str, listener: TransportListener) -> Transport:
+        """Open Core's page socket (`/page`). Failure is told through `listener.closed`, never raised."""
+
+    def is_foreign(self, value: object) -> bool:
+        """Whether a value belongs to the host's other language (in a browser: is a JsProxy or `jsnull`)."""
+
+    def foreign_to_json(self, value: object) -> RawJson:
+        """A foreign value as JSON text.
+
+        Raises:
+            NotJsonSafeError: with the path below the value, its foreign type's name, and a hint.
+        """
+
+    def adapt_handler(self, handler: object) -> Handler | None:
+        """A foreign function as a Python handler `(args, ctx)`, or None where it is not callable."""
+
+    def adapt_awaitable(self, value: object) -> Awaitable[Any] | None:
+        """A foreign promise as an awaitable, or None where it is none."""

@@ -1,0 +1,363 @@
+"""The messages that a page and Core exchange: their types, their JSON, and nothing that moves them.
+
+Owns every message's name, fields and exact JSON, the protocol's version and its default limits. Does no
+I/O and reads no clock; knows neither sessions nor invocations. `docs/protocol.md` is this module in prose.
+
+Each message is a JSON object in one WebSocket text frame; `type` tells which. Fields are `snake_case`
+here and `camelCase` on the wire, by `to_camel` alone. A field whose value is `None` and which has a
+default is left out of the frame; fields unknown to the receiver are ignored, so that either side may be
+newer than the other.
+"""
+
+import json
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from typing import Any, ClassVar
+
+from pedelec.errors import Code, PedelecError
+
+PROTOCOL_VERSION = 1
+"""Raised when a frame's meaning changes; Core refuses a page that speaks another version."""
+
+DEFAULT_TOOL_TIMEOUT_MS = 60_000
+MAX_TOOL_TIMEOUT_MS = 24 * 60 * 60 * 1000
+REQUEST_TIMEOUT_MS = 30_000
+"""How long a page waits for the answer to one of its requests."""
+
+TOOL_NAME_PATTERN = r"^[a-zA-Z][a-zA-Z0-9_.-]{0,127}$"
+
+type JsonValue = None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]
+type JsonObject = dict[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class RawJson:
+    """A value that is JSON text already, spliced into its frame as it is."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What Core accepts, announced in `welcome` so that a page can refuse early. Sizes in UTF-8 bytes."""
+
+    max_frame_bytes: int = 4 * 1024 * 1024
+    max_args_bytes: int = 1024 * 1024
+    max_result_bytes: int = 1024 * 1024
+    max_depth: int = 100
+
+
+def to_camel(snake: str) -> str:
+    """`tool_request_id` → `toolRequestId`: the one rule between Python names and wire names."""
+    head, *rest = snake.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """Base of all messages; `type` is the discriminator."""
+
+    type: ClassVar[str]
+
+
+# --- page → Core ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hello(Message):
+    """First frame of a page. `page_instance_id` lives as long as the loaded page, across reconnects."""
+
+    type: ClassVar[str] = "hello"
+    protocol: int
+    page_instance_id: str
+    sdk_version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateSession(Message):
+    """Ask for a session. `tools` are manifests: `name`, `description`, `argsSchema`, `timeoutMs`, hints."""
+
+    type: ClassVar[str] = "create_session"
+    request_id: str
+    guidance: str
+    tools: list[JsonObject]
+    auto_end_on_disconnect: bool
+    app_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeSession(Message):
+    """Join a session that exists. `last_seq` is the last event seen of it, 0 for none."""
+
+    type: ClassVar[str] = "resume_session"
+    request_id: str
+    session_id: str
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndSession(Message):
+    type: ClassVar[str] = "end_session"
+    request_id: str
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmitToolResult(Message):
+    """A call's one answer. Answered by `response`; sent again after a reconnect until it is answered."""
+
+    type: ClassVar[str] = "submit_tool_result"
+    request_id: str
+    session_id: str
+    tool_request_id: str
+    result: JsonValue | RawJson
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolProgress(Message):
+    """How far a running handler is. Unanswered; may be dropped."""
+
+    type: ClassVar[str] = "tool_progress"
+    session_id: str
+    tool_request_id: str
+    done: float
+    total: float | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetApprovalStatus(Message):
+    type: ClassVar[str] = "get_approval_status"
+    request_id: str
+
+
+# --- Core → page ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Welcome(Message):
+    """Answer to `hello`. A changed `core_instance_id` tells the page that Core was restarted."""
+
+    type: ClassVar[str] = "welcome"
+    protocol: int
+    core_instance_id: str
+    core_version: str
+    heartbeat_ms: int
+    limits: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response(Message):
+    """Answer to the request with `request_id`: `result` where `ok`, else `error` (an error envelope)."""
+
+    type: ClassVar[str] = "response"
+    request_id: str
+    ok: bool
+    result: JsonObject | None = None
+    error: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall(Message):
+    """Run a tool. `timeout_ms` is what is left of the deadline when the frame is written.
+
+    The frame may come twice (same `tool_request_id`); the page runs it once. `turn_started_at` is in
+    milliseconds since the epoch.
+    """
+
+    type: ClassVar[str] = "tool_call"
+    session_id: str
+    seq: int
+    tool_request_id: str
+    turn_id: str
+    turn_started_at: int
+    tool: str
+    timeout_ms: int
+    args: JsonObject | RawJson
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCancel(Message):
+    """Nobody waits for this call any more. `reason` is `timeout`, `cancelled` or `ended`."""
+
+    type: ClassVar[str] = "tool_cancel"
+    session_id: str
+    seq: int
+    tool_request_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended(Message):
+    """The session is over. `reason` is `requested`, `disconnected` or `revoked`."""
+
+    type: ClassVar[str] = "ended"
+    session_id: str
+    seq: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorEvent(Message):
+    """A failure that answers no request: of one session, or of the whole connection."""
+
+    type: ClassVar[str] = "error"
+    error: JsonObject
+    session_id: str | None = None
+
+
+# --- both ways -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ping(Message):
+    type: ClassVar[str] = "ping"
+    id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pong(Message):
+    type: ClassVar[str] = "pong"
+    id: int
+
+
+type PageMessage = (
+    Hello
+    | CreateSession
+    | ResumeSession
+    | EndSession
+    | SubmitToolResult
+    | ToolProgress
+    | GetApprovalStatus
+    | Ping
+    | Pong
+)
+type CoreMessage = Welcome | Response | ToolCall | ToolCancel | Ended | ErrorEvent | Ping | Pong
+
+
+class ProtocolError(PedelecError):
+    """A frame that is no message. `request_id` is set where it could be read, so it can be answered."""
+
+    def __init__(self, message: str, *, request_id: str | None = None) -> None:
+        super().__init__(Code.SDK_PROTOCOL_ERROR, message)
+        self.request_id = request_id
+
+
+# --- codec ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _WireField:
+    name: str
+    wire_name: str
+    required: bool
+    accepts: Callable[[object], bool]
+    expected: str
+
+
+def _is_int(value: object) -> bool:
+    return type(value) is int
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int or type(value) is float
+
+
+_CHECKS: Mapping[object, tuple[Callable[[object], bool], str]] = {
+    str: (lambda value: type(value) is str, "a string"),
+    int: (_is_int, "an integer"),
+    float: (_is_number, "a number"),
+    bool: (lambda value: type(value) is bool, "a boolean"),
+    JsonObject: (lambda value: type(value) is dict, "an object"),
+    list[JsonObject]: (
+        lambda value: type(value) is list and all(type(item) is dict for item in value),
+        "an array of objects",
+    ),
+    JsonValue: (lambda value: True, "any JSON value"),
+}
+
+
+def _wire_field(field: Field[Any], annotation: object) -> _WireField:
+    options = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
+    checked = next(option for option in options if option in _CHECKS)
+    accepts, expected = _CHECKS[checked]
+    return _WireField(field.name, to_camel(field.name), field.default is MISSING, accepts, expected)
+
+
+def _wire_fields(message_type: type[Message]) -> tuple[_WireField, ...]:
+    hints = typing.get_type_hints(message_type)
+    return tuple(_wire_field(field, hints[field.name]) for field in fields(message_type))
+
+
+def _message_types(union: typing.TypeAliasType) -> tuple[type[Message], ...]:
+    return typing.get_args(union.__value__)
+
+
+_PAGE_TYPES = {message_type.type: message_type for message_type in _message_types(PageMessage)}
+_CORE_TYPES = {message_type.type: message_type for message_type in _message_types(CoreMessage)}
+_FIELDS = {kind: _wire_fields(kind) for kind in (*_PAGE_TYPES.values(), *_CORE_TYPES.values())}
+
+
+def encode(message: Message) -> str:
+    """The frame of a message: compact JSON, `type` first, fields in their declared order.
+
+    A `RawJson` field comes last, whatever its place, and is not looked at: its writer vouches for it.
+    """
+    frame: dict[str, object] = {"type": message.type}
+    raw = ""
+    for field in _FIELDS[type(message)]:
+        value = getattr(message, field.name)
+        if type(value) is RawJson:
+            raw = f',"{field.wire_name}":{value.text}}}'
+        elif value is not None or field.required:
+            frame[field.wire_name] = value
+    text = json.dumps(frame, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text[:-1] + raw if raw else text
+
+
+def decode_from_page(text: str) -> PageMessage:
+    """Read a frame that a page sent.
+
+    Raises:
+        ProtocolError: not JSON, no object, unknown `type`, or a field missing or of the wrong type.
+    """
+    return typing.cast(PageMessage, _decode(text, _PAGE_TYPES))
+
+
+def decode_from_core(text: str) -> CoreMessage:
+    """Read a frame that Core sent. Raises `ProtocolError` as `decode_from_page` does."""
+    return typing.cast(CoreMessage, _decode(text, _CORE_TYPES))
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _decode(text: str, known: Mapping[str, type[Message]]) -> Message:
+    try:
+        frame = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"The frame is not JSON: {error}") from None
+    if type(frame) is not dict:
+        raise ProtocolError("The frame is not a JSON object.")
+    request_id = frame.get("requestId")
+    request_id = request_id if isinstance(request_id, str) else None
+    name = frame.get("type")
+    message_type = known.get(name) if isinstance(name, str) else None
+    if message_type is None:
+        raise ProtocolError(f"Unknown message type {name!r:.80}.", request_id=request_id)
+    values = {}
+    for field in _FIELDS[message_type]:
+        value = frame.get(field.wire_name, MISSING)
+        if value is MISSING or (value is None and not field.required):
+            if field.required:
+                problem = f"{name} lacks {field.wire_name}."
+                raise ProtocolError(problem, request_id=request_id)
+            continue
+        if not field.accepts(value):
+            problem = f"{name}.{field.wire_name} must be {field.expected}."
+            raise ProtocolError(problem, request_id=request_id)
+        values[field.name] = value
+    return message_type(**values)
