@@ -1,0 +1,47 @@
+"""What `pedelec-core runtime build|verify|where` do, without their command line."""
+
+from pathlib import Path
+
+from . import locations
+from .build import build_bundle, is_current
+from .errors import BundleError
+from .progress import Progress, silent
+from .verify import find_problems
+
+
+def build(out: Path | None = None, progress: Progress = silent) -> Path:
+    """Make the bundle in `out` (default: the checkout's, else the user's) and return its folder.
+
+    A bundle that is there and current is left alone. Needs a checkout and `pedelec-core`'s `bundle` extra.
+
+    Raises:
+        BundleError: it cannot be made; the message says why, and the advice what to do.
+    """
+    target = locations.default_output() if out is None else out.absolute()
+    build_bundle(target, _sdk_source(), locations.work_dir(), progress)
+    return target
+
+
+def is_built(out: Path | None = None) -> bool:
+    """Tell whether `build` would find nothing to do."""
+    return is_current(locations.default_output() if out is None else out.absolute(), _sdk_source())
+
+
+def verify(path: Path) -> list[str]:
+    """Hash every file of the bundle in `path`; return what is wrong, one sentence each. None: it is whole."""
+    return find_problems(path)
+
+
+def where() -> Path | None:
+    """Return the folder of the bundle that Core would serve, or None."""
+    return locations.find_bundle()
+
+
+def _sdk_source() -> Path:
+    source = locations.sdk_source()
+    if source is None:
+        raise BundleError(
+            "A bundle holds the SDK's wheel, which is built from its sources, and these are not here.",
+            f"Build from a source checkout, then point ${locations.ENVIRONMENT_VARIABLE} at the bundle.",
+        )
+    return source

@@ -1,0 +1,114 @@
+"""Bring the bundle's parts onto this machine: Pyodide's npm tarball and the page's wheels.
+
+Every file is checked against its pinned hash before it gets its final name in the download folder, and again
+whenever it is taken from there. Knows no address: the npm and pip clients do.
+"""
+
+import re
+import shutil
+from pathlib import Path
+
+from .digests import integrity, sha256_file
+from .errors import BundleError
+from .node import Node
+from .pins import (
+    PAGE_ABI,
+    PAGE_PLATFORM,
+    PAGE_PYTHON,
+    PAGE_WHEELS_LOCK,
+    PYODIDE_INTEGRITY,
+    PYODIDE_VERSION,
+)
+from .pip import run_pip
+from .process import CommandError, run
+from .progress import Progress, silent
+from .staging import staging
+
+_ADVICE = "Check the network connection, then try again; what is already here is kept."
+_TAMPERED = (
+    "Do not use it. Try again; if it stays so, something between this machine and its registry alters files."
+)
+
+PAGE_TARGET = (
+    "--only-binary", ":all:", "--implementation", "cp", "--python-version", PAGE_PYTHON,
+    "--abi", PAGE_ABI, "--platform", PAGE_PLATFORM,
+)  # fmt: skip
+"""pip's options for wheels that run in the page rather than on this machine."""
+
+
+def pyodide_tarball(downloads: Path) -> Path | None:
+    """Return the tarball kept in `downloads` if its hash is the pinned one, else None."""
+    kept = downloads / f"pyodide-{PYODIDE_VERSION}.tgz"
+    return kept if kept.is_file() and integrity(kept) == PYODIDE_INTEGRITY else None
+
+
+def fetch_pyodide(downloads: Path, node: Node, progress: Progress = silent) -> Path:
+    """Fetch Pyodide's tarball with npm into `downloads` and return it.
+
+    Raises:
+        BundleError: npm failed, or the tarball is not the pinned one.
+    """
+    package = f"pyodide@{PYODIDE_VERSION}"
+    progress(f"{package} with npm of Node {node.version}")
+    with staging(downloads, "pyodide") as folder:
+        command: list[str | Path] = [
+            *node.npm,
+            "pack",
+            package,
+            "--ignore-scripts",
+            "--pack-destination",
+            folder,
+        ]
+        try:
+            run([*command, "--cache", downloads / "npm"], cwd=folder, env=node.environment)
+        except CommandError as error:
+            raise BundleError(f"npm could not fetch {package}: {error}", _ADVICE) from error
+        return _keep_if_pinned(folder / f"pyodide-{PYODIDE_VERSION}.tgz", downloads)
+
+
+def _keep_if_pinned(tarball: Path, downloads: Path) -> Path:
+    if not tarball.is_file():
+        raise BundleError(f"npm ended well but left no {tarball.name}.", _ADVICE)
+    if (found := integrity(tarball)) != PYODIDE_INTEGRITY:
+        raise BundleError(
+            f"{tarball.name} is not the pinned one: {found}, not {PYODIDE_INTEGRITY}.", _TAMPERED
+        )
+    return tarball.rename(downloads / tarball.name)
+
+
+def pinned_wheel_hashes(lock: Path = PAGE_WHEELS_LOCK) -> dict[str, str]:
+    """Return the requirement (`name==version`) that each pinned SHA-256 belongs to, by that hash."""
+    entry = re.compile(r"^(\S+==\S+) --hash=sha256:([0-9a-f]{64})$", re.MULTILINE)
+    return {digest: requirement for requirement, digest in entry.findall(lock.read_text(encoding="utf-8"))}
+
+
+def page_wheels(downloads: Path, lock: Path = PAGE_WHEELS_LOCK) -> list[Path] | None:
+    """Return the page's wheels kept in `downloads`, sorted by name, or None unless all are as pinned."""
+    pinned = pinned_wheel_hashes(lock)
+    kept = {sha256_file(path): path for path in sorted((downloads / "wheels").glob("*.whl"))}
+    wheels = sorted(path for digest, path in kept.items() if digest in pinned)
+    return wheels if len(wheels) == len(pinned) else None
+
+
+def fetch_page_wheels(
+    downloads: Path, progress: Progress = silent, lock: Path = PAGE_WHEELS_LOCK
+) -> list[Path]:
+    """Download the page's wheels with pip into `downloads/wheels` and return them, sorted by name.
+
+    Raises:
+        BundleError: pip failed, or a wheel is not as pinned.
+    """
+    folder = downloads / "wheels"
+    progress("wheels for the page")
+    with staging(downloads, "wheels") as fresh:
+        options: list[str | Path] = ["--require-hashes", "--no-deps", *PAGE_TARGET, "--dest", fresh]
+        try:
+            run_pip(["download", *options, "-r", lock], progress=progress)
+        except CommandError as error:
+            raise BundleError(f"pip could not fetch the wheels for the page: {error}", _ADVICE) from error
+        shutil.rmtree(folder, ignore_errors=True)
+        fresh.rename(folder)
+    wheels = page_wheels(downloads, lock)
+    if wheels is None:
+        raise BundleError(f"The wheels in {folder} are not those that {lock.name} pins.", _TAMPERED)
+    return wheels

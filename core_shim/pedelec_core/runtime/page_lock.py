@@ -1,0 +1,133 @@
+"""Write Pyodide's lock file for exactly the wheels beside it, and check that Pyodide can load them.
+
+Pyodide's own lock names 350 packages that are not in the bundle; ours names those that are, so a page asking
+for anything else hears so from Pyodide rather than from a failed request.
+"""
+
+import os
+import sys
+import zipfile
+from collections.abc import Sequence
+from email.message import Message
+from email.parser import Parser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .digests import sha256_file
+from .errors import BundleError
+from .pins import PAGE_PLATFORM, PAGE_PYTHON
+from .process import CommandError, run
+
+if TYPE_CHECKING:
+    from pyodide_lock import PackageSpec, PyodideLockSpec
+
+_MARKERS = {
+    "extra": "",
+    "implementation_name": "cpython",
+    "os_name": "posix",
+    "platform_machine": "wasm32",
+    "platform_python_implementation": "CPython",
+    "platform_system": "Emscripten",
+    "python_version": PAGE_PYTHON,
+    "sys_platform": "emscripten",
+}
+"""PEP 508 markers as they are in the page. `python_full_version` is left to the lock, which knows it."""
+
+_PINS_ADVICE = "Correct the pins of the bundle."
+
+
+def write_page_lock(original: Path, wheels: Sequence[Path], target: Path) -> "PyodideLockSpec":
+    """Write `target` for `wheels`, which must lie in its folder, and return what was written.
+
+    Args:
+        original: Pyodide's own lock file; what it says of interpreter and ABI is kept, its packages are not.
+        wheels: the wheels to list.
+        target: the file to write.
+
+    Raises:
+        BundleError: a wheel needs one that is not there, or a name and its metadata differ.
+    """
+    from pyodide_lock import PyodideLockSpec
+
+    lock = PyodideLockSpec.from_json(original)
+    markers = _MARKERS | {"python_full_version": lock.info.python}
+    specs = [_describe(wheel, markers) for wheel in wheels]
+    lock.packages = {spec.name: spec for spec in sorted(specs, key=lambda spec: spec.name)}
+    for spec in specs:
+        if missing := sorted(set(spec.depends) - set(lock.packages)):
+            raise BundleError(
+                f"{spec.file_name} needs {', '.join(missing)}, not in the bundle.", _PINS_ADVICE
+            )
+    try:
+        lock.check_wheel_filenames()
+    except ValueError as error:
+        raise BundleError(str(error), _PINS_ADVICE) from error
+    lock.to_json(target, indent=2)
+    return lock
+
+
+def _describe(wheel: Path, markers: dict[str, str]) -> "PackageSpec":
+    """Return the lock's entry for one wheel.
+
+    Written out here because `pyodide_lock.add_wheels_to_spec` refuses the platform tags of PEP 783.
+    """
+    from packaging.utils import canonicalize_name
+    from pyodide_lock import PackageSpec
+    from pyodide_lock.utils import parse_top_level_import_name
+
+    metadata = read_metadata(wheel)
+    return PackageSpec(
+        name=canonicalize_name(metadata["Name"]),
+        version=metadata["Version"],
+        file_name=wheel.name,
+        install_dir="site",
+        sha256=sha256_file(wheel),
+        imports=sorted(parse_top_level_import_name(wheel) or []),
+        depends=_dependencies(metadata, markers),
+    )
+
+
+def _dependencies(metadata: Message, markers: dict[str, str]) -> list[str]:
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    requirements = map(Requirement, metadata.get_all("Requires-Dist", []))
+    return sorted(
+        {
+            canonicalize_name(requirement.name)
+            for requirement in requirements
+            if requirement.marker is None or requirement.marker.evaluate(markers)
+        }
+    )
+
+
+def read_metadata(wheel: Path) -> Message:
+    """Return the core metadata of a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return Parser().parsestr(archive.read(name).decode("utf-8"))
+
+
+def audit(wheels: Sequence[Path]) -> None:
+    """Check each compiled wheel with `pyodide auditwheel`: right platform, and no library that it lacks.
+
+    Wheels without compiled code have nothing to audit.
+
+    Raises:
+        BundleError: a wheel fails, or the tool is not installed.
+    """
+    scripts = Path(sys.executable).parent
+    # The tool starts `wheel` by name.
+    path = f"{scripts}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    for wheel in wheels:
+        if wheel.name.endswith("-none-any.whl"):
+            continue
+        if not wheel.name.endswith(f"-{PAGE_PLATFORM}.whl"):
+            raise BundleError(f"{wheel.name} is not for the page's platform {PAGE_PLATFORM}.", _PINS_ADVICE)
+        try:
+            report = run([scripts / "pyodide", "auditwheel", "show", wheel], env={"PATH": path})
+        except CommandError as error:
+            raise BundleError(f"`pyodide auditwheel` refuses {wheel.name}: {error}", _PINS_ADVICE) from error
+        # A library's own line has no indent; each shared library that it needs stands below it, indented.
+        if needed := [line.strip() for line in report.splitlines() if line[:1].isspace() and line.strip()]:
+            raise BundleError(f"{wheel.name} needs shared libraries: {', '.join(needed)}.", _PINS_ADVICE)

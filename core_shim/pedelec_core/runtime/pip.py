@@ -1,0 +1,57 @@
+"""Call pip so that only the lock decides what is installed, whatever the machine's pip configuration says.
+
+Standard library only. The machine's choice of index, proxy and certificates is respected; its constraints,
+targets and build options are not, since hashes in the lock already fix every file.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .process import run
+from .progress import Progress, silent
+
+_RAW_PROGRESS = re.compile(r"^Progress (\d+) of (\d+)$")
+_DOWNLOADING = re.compile(r"^\s*(?:Downloading|Using cached) (\S+?)(?:\.metadata)?(?: \(.*\))?$")
+
+_ENVIRONMENT = {
+    # An empty file, not an empty value: pip ignores empty values and would fall back to its configuration.
+    "PIP_CONSTRAINT": os.devnull,
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    "PIP_NO_INPUT": "1",
+    "PIP_REQUIRE_VIRTUALENV": "0",
+    "PIP_USER": "0",
+}
+
+
+def run_pip(
+    arguments: Sequence[str | Path], *, python: Path = Path(sys.executable), progress: Progress = silent
+) -> str:
+    """Run pip under `python` and return its output.
+
+    Args:
+        arguments: the pip command and its options.
+        python: the interpreter whose pip is used.
+        progress: told of each download, in bytes.
+
+    Raises:
+        CommandError: pip is missing or reported an error.
+    """
+    current = "downloads"
+
+    def watch(line: str) -> None:
+        nonlocal current
+        if (download := _DOWNLOADING.match(line)) is not None:
+            current = Path(download[1]).name
+        elif (step := _RAW_PROGRESS.match(line)) is not None:
+            progress(current, int(step[1]), int(step[2]))
+
+    command, *options = arguments
+    # -I: neither PYTHON* variables nor the user's site-packages may put another pip in front.
+    return run(
+        [python, "-I", "-m", "pip", command, "--progress-bar", "raw", *options],
+        env=_ENVIRONMENT,
+        on_line=watch,
+    )
