@@ -64,6 +64,7 @@ class Code(StrEnum):
     TOOL_CANCELLED = "TOOL_CANCELLED"
     CALL_ID_CONFLICT = "CALL_ID_CONFLICT"
     INVOCATION_NOT_FOUND = "INVOCATION_NOT_FOUND"
+    TOOL_RESULT_PENDING = "TOOL_RESULT_PENDING"
     # a call, answered in the page
     TOOL_HANDLER_NOT_FOUND = "TOOL_HANDLER_NOT_FOUND"
     TOOL_HANDLER_ERROR = "TOOL_HANDLER_ERROR"
@@ -139,6 +140,11 @@ CATALOGUE: dict[Code, CodeInfo] = {
         "The call id was used before for another tool or other arguments.", effects=Effects.NONE
     ),
     Code.INVOCATION_NOT_FOUND: CodeInfo("No invocation of that id is remembered."),
+    Code.TOOL_RESULT_PENDING: CodeInfo(
+        "The call asked about still runs in the page.",
+        error_class=ErrorClass.RETRYABLE,
+        retry_after_seconds=2,
+    ),
     Code.TOOL_HANDLER_NOT_FOUND: CodeInfo(
         "The page declares the tool and implements no handler for it; a retry will not help.",
         effects=Effects.NONE,
@@ -317,7 +323,7 @@ def _exception_text(error: BaseException) -> str:
         return clean_text(error.strerror)
     try:
         return clean_text(str(error))
-    except BaseException:  # a __str__ that raises must not cost the caller its answer
+    except BaseException:  # noqa: BLE001 - a __str__ that raises must not cost the caller its answer
         return ""
 
 

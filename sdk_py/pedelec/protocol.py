@@ -28,7 +28,7 @@ REQUEST_TIMEOUT_MS = 30_000
 
 TOOL_NAME_PATTERN = r"^[a-zA-Z][a-zA-Z0-9_.-]{0,127}$"
 
-type JsonValue = None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]
+type JsonValue = bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None
 type JsonObject = dict[str, JsonValue]
 
 
@@ -265,6 +265,10 @@ def _is_number(value: object) -> bool:
     return type(value) is int or type(value) is float
 
 
+def _is_anything(_value: object) -> bool:
+    return True
+
+
 _CHECKS: Mapping[object, tuple[Callable[[object], bool], str]] = {
     str: (lambda value: type(value) is str, "a string"),
     int: (_is_int, "an integer"),
@@ -275,7 +279,7 @@ _CHECKS: Mapping[object, tuple[Callable[[object], bool], str]] = {
         lambda value: type(value) is list and all(type(item) is dict for item in value),
         "an array of objects",
     ),
-    JsonValue: (lambda value: True, "any JSON value"),
+    JsonValue: (_is_anything, "any JSON value"),
 }
 
 
@@ -313,8 +317,13 @@ def encode(message: Message) -> str:
             raw = f',"{field.wire_name}":{value.text}}}'
         elif value is not None or field.required:
             frame[field.wire_name] = value
-    text = json.dumps(frame, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = encode_value(frame)
     return text[:-1] + raw if raw else text
+
+
+def encode_value(value: object) -> str:
+    """A value as compact JSON text on one line; the value is known to be JSON-safe."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def decode_from_page(text: str) -> PageMessage:

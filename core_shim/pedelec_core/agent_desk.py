@@ -1,0 +1,194 @@
+"""What agents may ask of Core: calls, and what there is to call.
+
+Owns which session an agent means, the checks before a call is admitted, and the shape of its answer. How the
+request came in (command line, MCP) is the business of whoever calls this.
+"""
+
+import asyncio
+import hashlib
+from dataclasses import dataclass
+
+import rfc8785
+from pedelec.errors import Code, PedelecError
+from pedelec.protocol import (
+    DEFAULT_TOOL_TIMEOUT_MS,
+    MAX_TOOL_TIMEOUT_MS,
+    JsonObject,
+    JsonValue,
+    RawJson,
+    encode_value,
+)
+
+from pedelec_core import call_errors
+from pedelec_core.hub import Hub, ProgressListener, Waiter, new_id, now
+from pedelec_core.invocation import Answer, Call
+from pedelec_core.registry import parse_args
+from pedelec_core.sessions import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallRequest:
+    """An agent's call, as it came in: nothing is checked yet."""
+
+    thread_id: str | None
+    tool: str
+    args_text: str
+    timeout_ms: int | None = None
+    call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallAnswer:
+    """What an agent is told of its call."""
+
+    answer: Answer
+    late: bool = False
+
+    @property
+    def invocation_id(self) -> str:
+        return self.answer.invocation.id
+
+    def to_wire(self) -> JsonObject:
+        """`{"ok":true,"result":…,"invocationId":…}`, or `error` in place of `result`."""
+        outcome = self.answer.outcome
+        told: JsonObject = {"ok": outcome.error is None}
+        if outcome.error is None:
+            told["result"] = outcome.result
+        else:
+            told["error"] = outcome.error.to_wire()
+        told["invocationId"] = self.invocation_id
+        flags = {"joined": self.answer.joined, "replayed": self.answer.replayed, "late": self.late}
+        return told | {name: True for name, holds in flags.items() if holds}
+
+
+class AgentDesk:
+    """Serves every agent, whichever way it came."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    async def tool_call(
+        self, request: ToolCallRequest, on_progress: ProgressListener | None = None
+    ) -> CallAnswer:
+        """Run a tool, or join or replay the call that this one is a retry of.
+
+        Cancelling this coroutine does not cancel the call: its caller may come back with a retry.
+
+        Raises:
+            PedelecError: the call is refused and nothing ran (`TOOL_NOT_FOUND`, `TOOL_ARGS_INVALID`, …).
+        """
+        session = self._session(request.thread_id)
+        call = self._checked(session, request)
+        caller = new_id("caller_")
+        waiter = Waiter(asyncio.get_running_loop().create_future(), on_progress)
+        self._hub.waiters[caller] = waiter
+        try:
+            self._hub.carry_out(session, session.calls.call(call, caller, now()))
+            return CallAnswer(await waiter.answer)
+        finally:
+            del self._hub.waiters[caller]
+            session.calls.caller_gone(caller)
+
+    def acknowledge(self, invocation_id: str) -> None:
+        """The agent has its answer in hand."""
+        session = self._hub.session_with(invocation_id)
+        if session is not None:
+            session.calls.acknowledge(invocation_id)
+
+    def tool_list(self, thread_id: str | None) -> JsonObject:
+        """The tools of a session, without their schemas."""
+        session = self._session(thread_id)
+        tools: list[JsonValue] = [
+            {key: value for key, value in session.registry.get(name).to_wire().items() if key != "argsSchema"}
+            for name in session.registry.names()
+        ]
+        return {"threadId": session.id, "guidance": session.guidance, "tools": tools}
+
+    def tool_spec(self, thread_id: str | None, name: str) -> JsonObject:
+        """All that is known of one tool, its schema included."""
+        session = self._session(thread_id)
+        return {"threadId": session.id, **session.registry.get(name).to_wire()}
+
+    def threads(self) -> JsonObject:
+        """The live sessions."""
+        return {"threads": [_summary(session) for session in self._hub.live_sessions()]}
+
+    def tool_result(self, invocation_id: str) -> CallAnswer:
+        """What a call came to; its late result, where one came after the agent was answered.
+
+        Raises:
+            PedelecError: `INVOCATION_NOT_FOUND`, or `TOOL_RESULT_PENDING` while there is nothing yet.
+        """
+        session = self._hub.session_with(invocation_id)
+        invocation = None if session is None else session.calls.get(invocation_id)
+        if invocation is None:
+            raise call_errors.unknown_invocation(invocation_id)
+        if invocation.late is not None:
+            return CallAnswer(Answer("", invocation, invocation.late), late=True)
+        outcome = invocation.outcome
+        if outcome is None or (outcome.error is not None and invocation.running_on_page):
+            told = None if outcome is None or outcome.error is None else outcome.error.code
+            raise call_errors.result_pending(invocation.call.tool, invocation.id, told)
+        return CallAnswer(Answer("", invocation, outcome))
+
+    def status(self) -> JsonObject:
+        """How Core is."""
+        return self._hub.status()
+
+    def _checked(self, session: Session, request: ToolCallRequest) -> Call:
+        tool = session.registry.get(request.tool)
+        args = parse_args(request.args_text, self._hub.limits)
+        tool.validate(args)
+        timeout_ms = request.timeout_ms or tool.timeout_ms or DEFAULT_TOOL_TIMEOUT_MS
+        return Call(
+            tool=tool.name,
+            args=RawJson(encode_value(args)),
+            args_key=hashlib.sha256(rfc8785.dumps(args)).hexdigest(),
+            timeout_ms=min(timeout_ms, MAX_TOOL_TIMEOUT_MS),
+            exclusive=tool.exclusive,
+            safe_to_repeat=tool.read_only or tool.idempotent,
+            call_id=request.call_id,
+        )
+
+    def _session(self, thread_id: str | None) -> Session:
+        """The session that an agent means: the named one, else the only live one.
+
+        Raises:
+            PedelecError: `THREAD_NOT_FOUND`, or `PEDELEC_THREAD_ID_NOT_FOUND`; both list the live ones.
+        """
+        live = self._hub.live_sessions()
+        if thread_id is None and len(live) == 1:
+            return live[0]
+        if thread_id is None:
+            known = f"{len(live)} sessions are live: name one" if live else "No page offers tools now"
+            raise _no_session(Code.PEDELEC_THREAD_ID_NOT_FOUND, f"{known}.", live)
+        session = self._hub.sessions.get(thread_id)
+        if session is None or not session.live:
+            raise _no_session(Code.THREAD_NOT_FOUND, f"No live session is called {thread_id}.", live)
+        return session
+
+
+def _summary(session: Session) -> JsonObject:
+    return {
+        "threadId": session.id,
+        "appName": session.app_name,
+        "origin": session.origin,
+        "createdAt": session.created_at_ms,
+        "pages": session.page_count,
+        "tools": len(session.registry.names()),
+        "runningCalls": session.calls.running(),
+    }
+
+
+def _no_session(code: Code, message: str, live: list[Session]) -> PedelecError:
+    if live:
+        steps = [f"Add --thread-id {live[0].id} (or another of the listed ones) to the command."]
+    else:
+        steps = ["Ask the user to open the page, then call again."]
+    listed: list[JsonValue] = [_summary(session) for session in live[:10]]
+    return PedelecError(
+        code,
+        message,
+        recovery_steps=steps,
+        details={"threads": listed, "leftOut": len(live) - len(listed)},
+    )

@@ -1,0 +1,116 @@
+"""What Core tells an agent about a call that came to no result: one function per failure.
+
+Owns the sentences, recovery steps and details of Core's own call errors. Decides nothing; what class and
+effects a code has stands in `pedelec.errors`.
+"""
+
+from pedelec.errors import Code, Effects, ErrorClass, PedelecError
+
+
+def timeout(tool: str, invocation_id: str, limit_ms: int, *, safe_to_repeat: bool) -> PedelecError:
+    """The limit passed while the page ran the call."""
+    fetch = f"Fetch a late result with: pedelec-cli tool-result {invocation_id}"
+    if safe_to_repeat:
+        steps = [fetch, f"Or call {tool} again: it is safe to repeat."]
+    else:
+        steps = [fetch, f"Do not repeat {tool} before you have read the page's state: it may have run."]
+    return PedelecError(
+        Code.TOOL_TIMEOUT,
+        f"{tool} gave no result within {limit_ms} ms. The page may still be running it.",
+        error_class=ErrorClass.RETRYABLE if safe_to_repeat else ErrorClass.PERMANENT,
+        recovery_steps=steps,
+        details={"tool": tool, "invocationId": invocation_id, "timeoutMs": limit_ms},
+    )
+
+
+def page_unavailable(tool: str, limit_ms: int) -> PedelecError:
+    """The limit passed and no page was there to take the call."""
+    return PedelecError(
+        Code.TOOL_PAGE_UNAVAILABLE,
+        f"No open page took {tool} within {limit_ms} ms: the page is closed or still loading. Nothing ran.",
+        recovery_steps=["Ask the user to open or reload the page.", f"Then call {tool} again."],
+        details={"tool": tool, "timeoutMs": limit_ms},
+    )
+
+
+def session_over(tool: str) -> PedelecError:
+    """The session ended before the call reached the page."""
+    return PedelecError(
+        Code.TOOL_PAGE_UNAVAILABLE,
+        f"The session ended before {tool} reached the page. Nothing ran.",
+        error_class=ErrorClass.PERMANENT,
+        recovery_steps=["Ask the user to open the page again, then list its sessions: pedelec-cli threads"],
+        details={"tool": tool},
+    )
+
+
+def interrupted(tool: str, *, safe_to_repeat: bool) -> PedelecError:
+    """The page that ran the call is gone."""
+    check = f"Read the page's state to see whether {tool} took effect before you repeat it."
+    return PedelecError(
+        Code.TOOL_INTERRUPTED,
+        f"The page was reloaded or lost while it ran {tool}. Whether it took effect is unknown.",
+        error_class=ErrorClass.RETRYABLE if safe_to_repeat else ErrorClass.PERMANENT,
+        recovery_steps=[f"Call {tool} again: it is safe to repeat."] if safe_to_repeat else [check],
+        details={"tool": tool},
+    )
+
+
+def cancelled(tool: str, by: str, *, ran: bool) -> PedelecError:
+    """Someone on the agent's side called it off."""
+    return PedelecError(
+        Code.TOOL_CANCELLED,
+        f"{tool} was cancelled by {by}.",
+        effects=Effects.UNKNOWN if ran else Effects.NONE,
+        details={"tool": tool},
+    )
+
+
+def busy(tool: str, count: int, doing: str) -> PedelecError:
+    """A limit on calls side by side is reached."""
+    calls = "1 call" if count == 1 else f"{count} calls"
+    return PedelecError(
+        Code.TOOL_BUSY,
+        f"{tool} was not run: {calls} of this session already {doing}.",
+        recovery_steps=[f"Wait a second, then call {tool} again."],
+        details={"tool": tool, "count": count},
+    )
+
+
+def call_id_conflict(call_id: str, tool: str) -> PedelecError:
+    """A call id names an invocation with another tool or other arguments."""
+    return PedelecError(
+        Code.CALL_ID_CONFLICT,
+        f"The call id {call_id!r} already stands for a call of {tool} with other arguments. Nothing ran.",
+        recovery_steps=["Use a call id of its own for each different call."],
+        details={"callId": call_id, "tool": tool},
+    )
+
+
+def unknown_invocation(invocation_id: str) -> PedelecError:
+    """No such invocation is remembered (settled ones are forgotten after a while)."""
+    return PedelecError(
+        Code.INVOCATION_NOT_FOUND,
+        f"No invocation {invocation_id} is remembered.",
+        details={"invocationId": invocation_id},
+    )
+
+
+def result_pending(tool: str, invocation_id: str, told: str | None) -> PedelecError:
+    """`tool-result` asked for what has not come yet. `told` is the code the call was answered with."""
+    answered = f" It was answered {told}; its late result has not come." if told else ""
+    return PedelecError(
+        Code.TOOL_RESULT_PENDING,
+        f"{tool} is still running in the page.{answered}",
+        recovery_steps=[f"Ask again in a few seconds: pedelec-cli tool-result {invocation_id}"],
+        details={"tool": tool, "invocationId": invocation_id},
+    )
+
+
+def result_too_late(tool: str, told: str | None) -> PedelecError:
+    """For the page: its result came after the agent had another answer."""
+    return PedelecError(
+        Code.SUBMIT_TOOL_RESULT_FAILED,
+        f"The result of {tool} came after the agent was told {told}. It is kept for tool-result.",
+        details={"tool": tool, "cause": told},
+    )

@@ -1,0 +1,221 @@
+"""Where pages and agents meet: carries out what sessions and invocations decide.
+
+Owns the sessions, the live connections, the callers that wait, the clocks and the timers. Every decision
+about a call is made in `invocations` and `sessions`; what pages ask is read in `page_desk`, what agents ask
+in `agent_desk`. Knows no sockets: a page is anything that can `send` and `close`.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from pedelec.protocol import CoreMessage, Ended, JsonObject, Limits, ToolCall, ToolCancel, encode
+
+from pedelec_core import __version__
+from pedelec_core.invocation import (
+    Accept,
+    Answer,
+    CallLimits,
+    CancelOnPage,
+    Decision,
+    Deliver,
+    Forget,
+    Instant,
+    Invocation,
+)
+from pedelec_core.sessions import Session, SessionTimes
+
+CLOSE_GOING_AWAY = 1001  # RFC 6455, section 7.4.1
+
+
+class PageConnection(Protocol):
+    """One page's connection, as the server sees it."""
+
+    @property
+    def id(self) -> str:
+        """Unique among the connections of this Core."""
+
+    @property
+    def origin(self) -> str:
+        """The page's origin, as its browser sent it."""
+
+    def send(self, text: str) -> None:
+        """Queue a frame; never blocks, never raises."""
+
+    def close(self, code: int, reason: str) -> None:
+        """Close with a WebSocket close code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a running call is, as its handler says."""
+
+    done: float
+    total: float | None
+    message: str | None
+
+
+type ProgressListener = Callable[[Progress], None]
+
+
+@dataclass(slots=True)
+class Waiter:
+    """A caller that waits for its answer."""
+
+    answer: asyncio.Future[Answer]
+    on_progress: ProgressListener | None
+
+
+def now() -> Instant:
+    """This moment, by the process's clocks."""
+    return Instant(time.monotonic(), time.time_ns() // 1_000_000)
+
+
+def new_id(prefix: str) -> str:
+    """An unguessable id: the prefix and 128 random bits."""
+    return prefix + secrets.token_urlsafe(16)
+
+
+class Hub:
+    """All sessions of one Core. Made and used inside one running event loop."""
+
+    def __init__(
+        self,
+        *,
+        limits: Limits | None = None,
+        call_limits: CallLimits | None = None,
+        times: SessionTimes | None = None,
+    ) -> None:
+        self.instance_id = new_id("core_")
+        self.limits = limits or Limits()
+        self.call_limits = call_limits or CallLimits()
+        self.times = times or SessionTimes()
+        self.sessions: dict[str, Session] = {}
+        self.waiters: dict[str, Waiter] = {}
+        self._connections: dict[str, PageConnection] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._session_of: dict[str, Session] = {}  # by invocation id
+        self._started = time.monotonic()
+
+    def connect(self, connection: PageConnection) -> None:
+        """A page's connection is open."""
+        self._connections[connection.id] = connection
+
+    def disconnect(self, connection: PageConnection) -> None:
+        """A page's connection is gone, for whatever reason."""
+        self._connections.pop(connection.id, None)
+        for session in self.live_sessions():
+            if connection.id in session.connections():
+                self.carry_out(session, session.detach(connection.id, now()))
+
+    def live_sessions(self) -> list[Session]:
+        return [session for session in self.sessions.values() if session.live]
+
+    def session_with(self, invocation_id: str) -> Session | None:
+        """The session of an invocation that is still remembered."""
+        return self._session_of.get(invocation_id)
+
+    def add(self, session: Session) -> None:
+        self.sessions[session.id] = session
+        self._arm(session)
+
+    def carry_out(self, session: Session, decisions: list[Decision]) -> None:
+        """Do what was decided, in order, and see to it that the session is ticked when it is due."""
+        for decision in decisions:
+            match decision:
+                case Accept(invocation):
+                    self._session_of[invocation.id] = session
+                case Deliver(invocation):
+                    self._send(session, invocation, _tool_call(session, invocation))
+                case CancelOnPage(invocation, reason):
+                    self._send(session, invocation, _tool_cancel(session, invocation, reason))
+                case Answer(caller):
+                    waiter = self.waiters.get(caller)
+                    if waiter is not None and not waiter.answer.done():
+                        waiter.answer.set_result(decision)
+                case Forget(invocation):
+                    self._session_of.pop(invocation.id, None)
+        self._arm(session)
+
+    def end(self, session: Session, reason: str) -> None:
+        """End a session and tell its pages."""
+        if not session.live:
+            return
+        self.carry_out(session, session.end(now()))
+        ended = encode(Ended(session_id=session.id, seq=session.next_seq(), reason=reason))
+        for connection_id in session.connections():
+            connection = self._connections.get(connection_id)
+            if connection is not None:
+                connection.send(ended)
+
+    def status(self) -> JsonObject:
+        """How Core is."""
+        live = self.live_sessions()
+        return {
+            "version": __version__,
+            "coreInstanceId": self.instance_id,
+            "uptimeSeconds": round(time.monotonic() - self._started, 3),
+            "pages": len(self._connections),
+            "sessions": len(live),
+            "runningCalls": sum(session.calls.running() for session in live),
+        }
+
+    async def close(self) -> None:
+        """Let go of everything: Core is about to stop."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        for connection in list(self._connections.values()):
+            connection.close(CLOSE_GOING_AWAY, "Core stops")
+
+    def _arm(self, session: Session) -> None:
+        """Set the session's one timer; it may go off early, which does no harm, but never late."""
+        due = session.next_due()
+        timer = self._timers.get(session.id)
+        if due is None or (timer is not None and timer.when() <= due):
+            return
+        if timer is not None:
+            timer.cancel()
+        loop = asyncio.get_running_loop()
+        delay = max(0.0, due - time.monotonic())
+        self._timers[session.id] = loop.call_at(loop.time() + delay, self._tick, session)
+
+    def _tick(self, session: Session) -> None:
+        self._timers.pop(session.id, None)
+        moment = now()
+        if session.live and session.is_abandoned(moment):
+            self.end(session, "disconnected")
+        self.carry_out(session, session.tick(moment))
+        if session.is_over(moment):
+            del self.sessions[session.id]
+
+    def _send(self, session: Session, invocation: Invocation, message: CoreMessage) -> None:
+        connection_id = session.connection_of(invocation.instance_id or "")
+        connection = self._connections.get(connection_id or "")
+        if connection is not None:
+            connection.send(encode(message))
+
+
+def _tool_call(session: Session, invocation: Invocation) -> ToolCall:
+    return ToolCall(
+        session_id=session.id,
+        seq=invocation.seq,
+        tool_request_id=invocation.id,
+        turn_id=invocation.turn_id,
+        turn_started_at=invocation.turn_started_at,
+        tool=invocation.call.tool,
+        timeout_ms=invocation.remaining_ms(now()),
+        args=invocation.call.args,
+    )
+
+
+def _tool_cancel(session: Session, invocation: Invocation, reason: str) -> ToolCancel:
+    return ToolCancel(
+        session_id=session.id,
+        seq=invocation.cancel_seq,
+        tool_request_id=invocation.id,
+        reason=reason,
+    )

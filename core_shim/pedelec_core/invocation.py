@@ -1,0 +1,146 @@
+"""One tool call's data, and the decisions that can be made about it.
+
+Owns what a call, an invocation and an outcome are, and what may be decided of them. Decides nothing itself:
+that is `invocations`.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import NamedTuple
+
+from pedelec.errors import PedelecError
+from pedelec.protocol import JsonValue, RawJson
+
+
+class Instant(NamedTuple):
+    """A moment, as the holder's clocks tell it."""
+
+    seconds: float
+    """Monotonic; deadlines are reckoned with it."""
+    epoch_ms: int
+    """Wall clock; shown to pages and people, never reckoned with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallLimits:
+    """Bounds on what one session may have in memory."""
+
+    running: int = 16
+    """Calls that are unsettled and not waiting for an exclusive tool."""
+    waiting: int = 64
+    """Calls that wait for an exclusive tool."""
+    remembered: int = 256
+    """Settled invocations kept for replay and for late results."""
+    remember_seconds: float = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What an agent asks for, already validated."""
+
+    tool: str
+    args: RawJson
+    args_key: str
+    """Equal exactly where the arguments are equal after RFC 8785 canonicalisation."""
+    timeout_ms: int
+    exclusive: bool = False
+    safe_to_repeat: bool = False
+    """The tool says that it is read-only or idempotent."""
+    call_id: str | None = None
+    """The caller's own name for the call: the same name is the same invocation."""
+    joins: bool = True
+    """Whether an equal call, made before and not acknowledged, may answer this one."""
+
+
+class State(Enum):
+    QUEUED = auto()
+    DELIVERED = auto()
+    SETTLED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call came to: the page's `result`, or an `error` of Core."""
+
+    result: JsonValue = None
+    error: PedelecError | None = None
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Invocation:
+    """One run of a tool. Read it freely; only `Invocations` changes it."""
+
+    id: str
+    call: Call
+    turn_id: str
+    turn_started_at: int
+    deadline: float
+    state: State = State.QUEUED
+    callers: dict[str, bool] = field(default_factory=dict)
+    """Who waits for the answer, and whether they joined a call that was running already."""
+    instance_id: str | None = None
+    seq: int = 0
+    cancel_seq: int = 0
+    cancel_reason: str = ""
+    outcome: Outcome | None = None
+    settled_at: float = 0.0
+    acknowledged: bool = False
+    answered_by_page: bool = False
+    late: Outcome | None = None
+
+    @property
+    def was_delivered(self) -> bool:
+        """Some page instance was given the call, so it may have run."""
+        return self.instance_id is not None
+
+    @property
+    def running_on_page(self) -> bool:
+        """Delivered, and the page has not said how it ended — whatever the caller was told meanwhile."""
+        return self.was_delivered and not self.answered_by_page
+
+    def remaining_ms(self, now: Instant) -> int:
+        """Milliseconds to the deadline, at least 1."""
+        return max(1, round((self.deadline - now.seconds) * 1000))
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """A new invocation exists from now on."""
+
+    invocation: Invocation
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """Send the call to the page instance that holds the session's lease."""
+
+    invocation: Invocation
+
+
+@dataclass(frozen=True, slots=True)
+class CancelOnPage:
+    """Tell the page that runs it that nobody waits any more."""
+
+    invocation: Invocation
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Give a caller its one answer."""
+
+    caller: str
+    invocation: Invocation
+    outcome: Outcome
+    joined: bool = False
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """A settled invocation is remembered no longer."""
+
+    invocation: Invocation
+
+
+type Decision = Accept | Deliver | CancelOnPage | Answer | Forget

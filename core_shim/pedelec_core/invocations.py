@@ -1,0 +1,353 @@
+"""The life of one session's tool calls: admission, delivery, deadline, the one answer, exact retry.
+
+Owns which call runs, which joins or replays another, and what each caller and page is told. Calls, pages,
+results and times go in; decisions come out. Does no I/O, reads no clock, makes no ids of its own
+accord, and knows neither schemas nor sockets: whoever holds it carries the decisions out, in order.
+
+    queued ──► delivered ──► settled ──► acknowledged ──► forgotten
+      └───────────┴── deadline, cancellation, page or session gone ──► settled
+
+A settled invocation never changes. What a page says afterwards is kept as its late result.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+from pedelec.errors import Code, Effects, PedelecError
+from pedelec.protocol import JsonValue
+
+from pedelec_core import call_errors
+from pedelec_core.invocation import (
+    Accept,
+    Answer,
+    Call,
+    CallLimits,
+    CancelOnPage,
+    Decision,
+    Deliver,
+    Forget,
+    Instant,
+    Invocation,
+    Outcome,
+    State,
+)
+
+
+class Invocations:
+    """The calls of one session.
+
+    Args:
+        limits: bounds of the session.
+        new_id: makes an unguessable id that starts with the given prefix.
+        next_seq: the session's next event number.
+    """
+
+    def __init__(
+        self, *, limits: CallLimits, new_id: Callable[[str], str], next_seq: Callable[[], int]
+    ) -> None:
+        self._limits = limits
+        self._new_id = new_id
+        self._next_seq = next_seq
+        self._open: dict[str, Invocation] = {}  # unsettled, oldest first
+        self._settled: OrderedDict[str, Invocation] = OrderedDict()  # oldest settlement first
+        self._by_key: dict[tuple[str, str], Invocation] = {}
+        self._by_call_id: dict[str, Invocation] = {}
+        self._runner: str | None = None
+        self._turn: tuple[str, int] | None = None
+
+    # --- the agent's side ---------------------------------------------------------------------------------
+
+    def call(self, call: Call, caller: str, now: Instant) -> list[Decision]:
+        """Admit a call: run it, join it to a running one, or replay one whose answer may have been lost.
+
+        The answer, now or later, is an `Answer` to `caller`.
+
+        Raises:
+            PedelecError: `TOOL_BUSY` over a limit; `CALL_ID_CONFLICT` where `call_id` names another call.
+        """
+        earlier = self._earlier(call, now)
+        if earlier is None:
+            self._check_room(call)
+            invocation = self._accept(call, caller, now)
+            return [Accept(invocation), *self._deliver_if_free(invocation, now)]
+        if earlier.outcome is not None:
+            return [Answer(caller, earlier, earlier.outcome, replayed=True)]
+        earlier.callers[caller] = True
+        return []
+
+    def acknowledge(self, invocation_id: str) -> None:
+        """The answer reached the agent: the same call from now on is another one."""
+        invocation = self._settled.get(invocation_id)
+        if invocation is not None:
+            invocation.acknowledged = True
+
+    def caller_gone(self, caller: str) -> None:
+        """Nobody listens at that end any more. The call goes on: a retry may join it."""
+        for invocation in self._open.values():
+            invocation.callers.pop(caller, None)
+
+    def cancel(self, invocation_id: str, by: str, now: Instant) -> list[Decision]:
+        """Settle as `TOOL_CANCELLED`. `by` says who cancelled, in a few words."""
+        invocation = self._open.get(invocation_id)
+        if invocation is None:
+            return []
+        error = call_errors.cancelled(invocation.call.tool, by, ran=invocation.was_delivered)
+        decisions = self._cut_short(invocation, Outcome(error=error), "cancelled", now)
+        return decisions + self._deliver_waiting(now)
+
+    def get(self, invocation_id: str) -> Invocation | None:
+        """An invocation that is still remembered."""
+        return self._open.get(invocation_id) or self._settled.get(invocation_id)
+
+    def running(self) -> int:
+        """How many calls are unsettled."""
+        return len(self._open)
+
+    # --- the page's side ----------------------------------------------------------------------------------
+
+    def runner_changed(self, instance_id: str | None, now: Instant) -> list[Decision]:
+        """Another page instance holds the lease now (None: no page is there); waiting calls go to it."""
+        self._runner = instance_id
+        return self._deliver_waiting(now)
+
+    def instance_replaced(self, instance_id: str, now: Instant) -> list[Decision]:
+        """That page instance is gone for good: what it was running is cut off, and what it holds is free."""
+        decisions: list[Decision] = []
+        for invocation in self._running_on(instance_id):
+            invocation.answered_by_page = True
+            if invocation.outcome is None:
+                call = invocation.call
+                error = call_errors.interrupted(call.tool, safe_to_repeat=call.safe_to_repeat)
+                decisions += self._settle(invocation, Outcome(error=error), now)
+        return decisions + self._deliver_waiting(now)
+
+    def instance_resumed(self, instance_id: str, last_seq: int) -> list[Decision]:
+        """That page instance is connected again and has seen events up to `last_seq`: repeat the rest."""
+        decisions: list[Decision] = []
+        for invocation in self._running_on(instance_id):
+            if invocation.seq > last_seq and invocation.state is State.DELIVERED:
+                decisions.append(Deliver(invocation))
+            elif invocation.cancel_seq > last_seq:
+                decisions.append(CancelOnPage(invocation, invocation.cancel_reason))
+        return decisions
+
+    def result(
+        self, invocation_id: str, instance_id: str, result: JsonValue, now: Instant
+    ) -> tuple[PedelecError | None, list[Decision]]:
+        """A page instance says what a call came to. Returns what to tell the page if it came to nothing.
+
+        The same result may come twice (the page did not hear our confirmation): confirmed again, no more.
+        """
+        invocation = self.get(invocation_id)
+        if invocation is None or invocation.instance_id != instance_id:
+            return call_errors.unknown_invocation(invocation_id), []
+        if invocation.answered_by_page:
+            return self._too_late(invocation) if invocation.late else None, []
+        invocation.answered_by_page = True
+        if invocation.outcome is not None:
+            invocation.late = Outcome(result=result)
+            return self._too_late(invocation), self._deliver_waiting(now)
+        decisions = self._settle(invocation, Outcome(result=result), now)
+        return None, decisions + self._deliver_waiting(now)
+
+    def session_ended(self, now: Instant) -> list[Decision]:
+        """Nothing will run any more: settle whatever is open."""
+        self._runner = None
+        decisions: list[Decision] = []
+        for invocation in list(self._open.values()):
+            call = invocation.call
+            if invocation.was_delivered:
+                error = call_errors.interrupted(call.tool, safe_to_repeat=call.safe_to_repeat)
+            else:
+                error = call_errors.session_over(call.tool)
+            decisions += self._cut_short(invocation, Outcome(error=error), "ended", now)
+        return decisions
+
+    # --- time ---------------------------------------------------------------------------------------------
+
+    def next_due(self) -> float | None:
+        """When `tick` is due, on the monotonic clock; None while nothing waits for time to pass."""
+        moments = [invocation.deadline for invocation in self._open.values()]
+        oldest = next(iter(self._settled.values()), None)
+        if oldest is not None:
+            moments.append(oldest.settled_at + self._limits.remember_seconds)
+        return min(moments, default=None)
+
+    def tick(self, now: Instant) -> list[Decision]:
+        """Answer every call whose deadline has come, and forget what need not be remembered."""
+        due = [invocation for invocation in self._open.values() if invocation.deadline <= now.seconds]
+        errors = [self._expired(invocation) for invocation in due]
+        decisions: list[Decision] = []
+        for invocation, error in zip(due, errors, strict=True):
+            decisions += self._cut_short(invocation, Outcome(error=error), "timeout", now)
+        return decisions + self._deliver_waiting(now) + self._forget(now)
+
+    # --- inside -------------------------------------------------------------------------------------------
+
+    def _earlier(self, call: Call, now: Instant) -> Invocation | None:
+        """The invocation that this call is a retry of, if it is one."""
+        if call.call_id is not None:
+            named = self._by_call_id.get(call.call_id)
+            if named is None or self._is_stale(named, now):
+                return None
+            if _key(named.call) != _key(call):
+                raise call_errors.call_id_conflict(call.call_id, named.call.tool)
+            return named
+        equal = self._by_key.get(_key(call)) if call.joins else None
+        if equal is None or equal.acknowledged or self._is_stale(equal, now):
+            return None
+        return None if equal.outcome is not None and _is_over_for_retries(equal.outcome) else equal
+
+    def _is_stale(self, invocation: Invocation, now: Instant) -> bool:
+        settled = invocation.outcome is not None
+        return settled and now.seconds - invocation.settled_at >= self._limits.remember_seconds
+
+    def _check_room(self, call: Call) -> None:
+        waiting = [other for other in self._open.values() if self._must_wait(other)]
+        running = len(self._open) - len(waiting)
+        if call.exclusive and self._holder(call.tool) is not None:
+            if len(waiting) >= self._limits.waiting:
+                raise call_errors.busy(call.tool, len(waiting), "wait for an exclusive tool")
+        elif running >= self._limits.running:
+            raise call_errors.busy(call.tool, running, "run")
+
+    def _accept(self, call: Call, caller: str, now: Instant) -> Invocation:
+        if self._turn is None:
+            self._turn = (self._new_id("turn_"), now.epoch_ms)
+        invocation = Invocation(
+            id=self._new_id("inv_"),
+            call=call,
+            turn_id=self._turn[0],
+            turn_started_at=self._turn[1],
+            deadline=now.seconds + call.timeout_ms / 1000,
+            callers={caller: False},
+        )
+        self._open[invocation.id] = invocation
+        if call.call_id is not None:
+            self._by_call_id[call.call_id] = invocation
+        elif call.joins:
+            self._by_key[_key(call)] = invocation
+        return invocation
+
+    def _deliver_if_free(self, invocation: Invocation, now: Instant) -> list[Decision]:
+        if self._runner is None or invocation.deadline <= now.seconds or self._must_wait(invocation):
+            return []
+        invocation.state = State.DELIVERED
+        invocation.instance_id = self._runner
+        invocation.seq = self._next_seq()
+        return [Deliver(invocation)]
+
+    def _deliver_waiting(self, now: Instant) -> list[Decision]:
+        decisions: list[Decision] = []
+        for invocation in self._open.values():
+            if invocation.state is State.QUEUED:
+                decisions += self._deliver_if_free(invocation, now)
+        return decisions
+
+    def _must_wait(self, invocation: Invocation) -> bool:
+        if invocation.state is not State.QUEUED or not invocation.call.exclusive:
+            return False
+        return self._holder(invocation.call.tool, before=invocation) is not None
+
+    def _holder(self, tool: str, *, before: Invocation | None = None) -> Invocation | None:
+        """The exclusive call of a tool that runs, or stands earlier in the queue than `before`.
+
+        A call whose caller was told `TOOL_TIMEOUT` holds the tool until the page is done with it:
+        exclusive means never two side by side in the page.
+        """
+        for other in self._settled.values():
+            if other.call.tool == tool and other.call.exclusive and other.running_on_page:
+                return other
+        for other in self._open.values():
+            if other is before:
+                return None
+            if other.call.tool == tool and other.call.exclusive:
+                return other
+        return None
+
+    def _cut_short(
+        self, invocation: Invocation, outcome: Outcome, reason: str, now: Instant
+    ) -> list[Decision]:
+        """Settle without the page's word, and tell the page where it has the call."""
+        decisions = self._settle(invocation, outcome, now)
+        if invocation.running_on_page:
+            invocation.cancel_seq = self._next_seq()
+            invocation.cancel_reason = reason
+            decisions.append(CancelOnPage(invocation, reason))
+        return decisions
+
+    def _settle(self, invocation: Invocation, outcome: Outcome, now: Instant) -> list[Decision]:
+        """The one place where an invocation gets its outcome and its callers their answer."""
+        invocation.state = State.SETTLED
+        invocation.outcome = outcome
+        invocation.settled_at = now.seconds
+        del self._open[invocation.id]
+        self._settled[invocation.id] = invocation
+        answers: list[Decision] = [
+            Answer(caller, invocation, outcome, joined=joined)
+            for caller, joined in invocation.callers.items()
+        ]
+        invocation.callers.clear()
+        if not self._open:
+            self._turn = None
+        return answers + self._forget(now)
+
+    def _expired(self, invocation: Invocation) -> PedelecError:
+        call = invocation.call
+        if self._must_wait(invocation):
+            return call_errors.busy(call.tool, 1, "hold this exclusive tool")
+        if not invocation.was_delivered:
+            return call_errors.page_unavailable(call.tool, call.timeout_ms)
+        if self._runner is None:
+            return call_errors.interrupted(call.tool, safe_to_repeat=call.safe_to_repeat)
+        return call_errors.timeout(
+            call.tool, invocation.id, call.timeout_ms, safe_to_repeat=call.safe_to_repeat
+        )
+
+    @staticmethod
+    def _too_late(invocation: Invocation) -> PedelecError:
+        assert invocation.outcome is not None
+        error = invocation.outcome.error
+        return call_errors.result_too_late(invocation.call.tool, None if error is None else error.code)
+
+    def _running_on(self, instance_id: str) -> list[Invocation]:
+        everything = (*self._settled.values(), *self._open.values())
+        return [each for each in everything if each.instance_id == instance_id and each.running_on_page]
+
+    def _forget(self, now: Instant) -> list[Decision]:
+        """Keep memory bounded: settled invocations go by age, then by number, acknowledged ones first."""
+        gone: list[Decision] = []
+        while self._settled:
+            oldest = next(iter(self._settled.values()))
+            excess = len(self._settled) - self._limits.remembered
+            if self._is_stale(oldest, now):
+                gone.append(self._drop(oldest))
+            elif excess > 0:
+                acknowledged = (each for each in self._settled.values() if each.acknowledged)
+                gone.append(self._drop(next(acknowledged, oldest)))
+            else:
+                break
+        return gone
+
+    def _drop(self, invocation: Invocation) -> Forget:
+        del self._settled[invocation.id]
+        key = _key(invocation.call)
+        if self._by_key.get(key) is invocation:
+            del self._by_key[key]
+        call_id = invocation.call.call_id
+        if call_id is not None and self._by_call_id.get(call_id) is invocation:
+            del self._by_call_id[call_id]
+        return Forget(invocation)
+
+
+def _key(call: Call) -> tuple[str, str]:
+    return (call.tool, call.args_key)
+
+
+def _is_over_for_retries(outcome: Outcome) -> bool:
+    """Whether the same call is a new one although its answer may not have arrived.
+
+    So it is after a time-out, and wherever nothing ran: there is nothing to protect from running twice.
+    """
+    error = outcome.error
+    return error is not None and (error.code == Code.TOOL_TIMEOUT or error.effects == Effects.NONE)

@@ -1,0 +1,201 @@
+"""What pages may ask of Core: reads their frames, answers their requests.
+
+Owns the handshake, which page may touch which session, and that every request gets exactly one response.
+What a request leads to is decided in `sessions` and `invocations` and carried out by the hub.
+"""
+
+from dataclasses import asdict, dataclass
+
+from pedelec.errors import Code, PedelecError
+from pedelec.protocol import (
+    PROTOCOL_VERSION,
+    CoreMessage,
+    CreateSession,
+    EndSession,
+    ErrorEvent,
+    GetApprovalStatus,
+    Hello,
+    JsonObject,
+    PageMessage,
+    Ping,
+    Pong,
+    ProtocolError,
+    RawJson,
+    Response,
+    ResumeSession,
+    SubmitToolResult,
+    ToolProgress,
+    Welcome,
+    decode_from_page,
+    encode,
+    to_camel,
+)
+
+from pedelec_core import __version__, call_errors
+from pedelec_core.hub import Hub, PageConnection, Progress, new_id, now
+from pedelec_core.registry import ToolRegistry
+from pedelec_core.sessions import Session
+
+HEARTBEAT_MS = 10_000
+CLOSE_PROTOCOL_ERROR = 1002  # RFC 6455, section 7.4.1
+
+
+@dataclass(slots=True)
+class _Page:
+    connection: PageConnection
+    instance_id: str = ""
+
+    def send(self, message: CoreMessage) -> None:
+        self.connection.send(encode(message))
+
+
+class PageDesk:
+    """Serves every connected page. Nothing that a page sends makes it raise."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._pages: dict[str, _Page] = {}
+
+    def opened(self, connection: PageConnection) -> None:
+        """A page's connection is open. Its first frame has to be `hello`."""
+        self._pages[connection.id] = _Page(connection)
+        self._hub.connect(connection)
+
+    def closed(self, connection: PageConnection) -> None:
+        """A page's connection is gone, for whatever reason."""
+        self._pages.pop(connection.id, None)
+        self._hub.disconnect(connection)
+
+    def frame(self, connection: PageConnection, text: str) -> None:
+        """One frame of a page. Whatever is wrong with it is told to the page."""
+        page = self._pages.get(connection.id)
+        if page is None:
+            return
+        request_id: str | None = None
+        try:
+            message = decode_from_page(text)
+            request_id = getattr(message, "request_id", None)
+            result, session = self._handle(page, message)
+        except PedelecError as error:
+            if isinstance(error, ProtocolError):
+                request_id = request_id or error.request_id
+            _refuse(page, error, request_id)
+            return
+        if request_id is not None:
+            page.send(Response(request_id=request_id, ok=True, result=result))
+        if session is not None:
+            self._join(page, *session)
+
+    def _handle(self, page: _Page, message: PageMessage) -> tuple[JsonObject, tuple[Session, int] | None]:
+        """The result of a message, and the session that the page joins once it has been told."""
+        match message:
+            case Hello():
+                self._hello(page, message)
+            case Ping():
+                page.send(Pong(id=message.id))
+            case Pong():
+                pass
+            case _ if not page.instance_id:
+                raise ProtocolError(f"{message.type} came before hello.")
+            case CreateSession():
+                session = self._create_session(page, message)
+                return {"sessionId": session.id}, (session, 0)
+            case ResumeSession():
+                session = self._owned(page, message.session_id)
+                return {"sessionId": session.id}, (session, message.last_seq)
+            case EndSession():
+                self._hub.end(self._owned(page, message.session_id), "requested")
+            case SubmitToolResult():
+                self._submit(page, message)
+            case ToolProgress():
+                self._progress(page, message)
+            case GetApprovalStatus():
+                return _approval(page), None
+        return {}, None
+
+    def _hello(self, page: _Page, message: Hello) -> None:
+        if message.protocol != PROTOCOL_VERSION or not message.page_instance_id:
+            error = ProtocolError(
+                f"The page speaks protocol {message.protocol}, this Core {PROTOCOL_VERSION}. "
+                "Load the SDK from this Core."
+            )
+            page.send(ErrorEvent(error=error.to_wire()))
+            page.connection.close(CLOSE_PROTOCOL_ERROR, "protocol version")
+            return
+        page.instance_id = message.page_instance_id
+        page.send(
+            Welcome(
+                protocol=PROTOCOL_VERSION,
+                core_instance_id=self._hub.instance_id,
+                core_version=__version__,
+                heartbeat_ms=HEARTBEAT_MS,
+                limits={to_camel(name): value for name, value in asdict(self._hub.limits).items()},
+            )
+        )
+
+    def _create_session(self, page: _Page, message: CreateSession) -> Session:
+        session = Session(
+            new_id("ses_"),
+            origin=page.connection.origin,
+            app_name=message.app_name,
+            guidance=message.guidance,
+            registry=ToolRegistry.from_manifests(message.tools),
+            auto_end=message.auto_end_on_disconnect,
+            now=now(),
+            new_id=new_id,
+            limits=self._hub.call_limits,
+            times=self._hub.times,
+        )
+        self._hub.add(session)
+        return session
+
+    def _join(self, page: _Page, session: Session, last_seq: int) -> None:
+        """Comes after the response: a page has to know the session before it hears of its calls."""
+        decisions = session.attach(page.instance_id, page.connection.id, last_seq, now())
+        self._hub.carry_out(session, decisions)
+
+    def _submit(self, page: _Page, message: SubmitToolResult) -> None:
+        session = self._hub.sessions.get(message.session_id)
+        if session is None or session.origin != page.connection.origin:
+            raise call_errors.unknown_invocation(message.tool_request_id)
+        assert not isinstance(message.result, RawJson)  # decoded frames hold values
+        error, decisions = session.calls.result(
+            message.tool_request_id, page.instance_id, message.result, now()
+        )
+        self._hub.carry_out(session, decisions)
+        if error is not None:
+            raise error
+
+    def _progress(self, page: _Page, message: ToolProgress) -> None:
+        session = self._owned(page, message.session_id)
+        invocation = session.calls.get(message.tool_request_id)
+        if invocation is None or invocation.instance_id != page.instance_id:
+            return
+        progress = Progress(message.done, message.total, message.message)
+        for caller in invocation.callers:
+            waiter = self._hub.waiters.get(caller)
+            if waiter is not None and waiter.on_progress is not None:
+                waiter.on_progress(progress)
+
+    def _owned(self, page: _Page, session_id: str) -> Session:
+        """The live session of the page's own origin.
+
+        Another origin's session is refused in the words used for one that does not exist.
+        """
+        session = self._hub.sessions.get(session_id)
+        if session is None or session.origin != page.connection.origin:
+            raise PedelecError(Code.THREAD_ACCESS_DENIED)
+        if not session.live:
+            raise PedelecError(Code.SESSION_ENDED)
+        return session
+
+
+def _approval(page: _Page) -> JsonObject:
+    return {"installed": True, "approved": True, "origin": page.connection.origin, "appConnected": True}
+
+
+def _refuse(page: _Page, error: PedelecError, request_id: str | None) -> None:
+    if request_id is not None:
+        page.send(Response(request_id=request_id, ok=False, error=error.to_wire()))
+    else:
+        page.send(ErrorEvent(error=error.to_wire()))

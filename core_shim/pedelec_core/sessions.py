@@ -1,0 +1,171 @@
+"""One session: its tools, the pages attached to it, which of them runs calls, and when it ends.
+
+Owns the lease (the page instance that runs calls), the loss and return of pages, and the order of the
+session's events. Pages, times and requests go in; decisions come out. Does no I/O and reads no clock; what
+happens to the single call is `invocations`' business.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pedelec_core.invocation import CallLimits, Decision, Instant
+from pedelec_core.invocations import Invocations
+from pedelec_core.registry import ToolRegistry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTimes:
+    """Seconds that a session waits for pages that went away."""
+
+    end_grace: float = 10
+    """From the loss of the last page to the end of an auto-ending session: a reload is no end."""
+    loss_grace: float = 10
+    """From the loss of one page, others being there, to giving up what it was running."""
+
+
+class Session:
+    """A page's offer of tools to an agent, and all that happens under it.
+
+    Args:
+        session_id: unguessable; also the agent's thread id.
+        origin: the origin that made it, and alone may resume it.
+        app_name: the page's name for itself, as claimed.
+        guidance: text for the agent.
+        registry: the tools.
+        auto_end: whether the session ends when its pages are gone.
+        new_id: makes unguessable ids with a prefix.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        *,
+        origin: str,
+        app_name: str | None,
+        guidance: str,
+        registry: ToolRegistry,
+        auto_end: bool,
+        now: Instant,
+        new_id: Callable[[str], str],
+        limits: CallLimits,
+        times: SessionTimes,
+    ) -> None:
+        self.id = session_id
+        self.origin = origin
+        self.app_name = app_name
+        self.guidance = guidance
+        self.registry = registry
+        self.auto_end = auto_end
+        self.created_at_ms = now.epoch_ms
+        self.ended_at: float | None = None
+        self.calls = Invocations(limits=limits, new_id=new_id, next_seq=self.next_seq)
+        self._limits = limits
+        self._times = times
+        self._seq = 0
+        self._pages: dict[str, str] = {}  # instance id → connection id; the first one holds the lease
+        self._lost: dict[str, float] = {}  # instance id → when its connection was lost
+        self._empty_since: float | None = now.seconds
+
+    @property
+    def live(self) -> bool:
+        return self.ended_at is None
+
+    @property
+    def page_count(self) -> int:
+        return len(self._pages)
+
+    def next_seq(self) -> int:
+        """The number of the session's next event."""
+        self._seq += 1
+        return self._seq
+
+    def connection_of(self, instance_id: str) -> str | None:
+        """The connection that reaches a page instance, if one does."""
+        return self._pages.get(instance_id)
+
+    def connections(self) -> list[str]:
+        """All connections attached, the lease holder's first."""
+        return list(self._pages.values())
+
+    def attach(self, instance_id: str, connection_id: str, last_seq: int, now: Instant) -> list[Decision]:
+        """A page instance joins, or comes back on another connection having seen events up to `last_seq`.
+
+        An instance that never was here takes the place of those that are lost: they were reloaded or
+        closed, and what they ran is cut off.
+        """
+        returns = instance_id in self._pages or instance_id in self._lost
+        self._pages[instance_id] = connection_id
+        self._empty_since = None
+        decisions: list[Decision] = []
+        if returns:
+            self._lost.pop(instance_id, None)
+            decisions += self.calls.instance_resumed(instance_id, last_seq)
+        else:
+            decisions += self._give_up(list(self._lost), now)
+        return decisions + self._pass_lease(now)
+
+    def detach(self, connection_id: str, now: Instant) -> list[Decision]:
+        """A connection is lost. Its page instance may come back."""
+        for instance_id, connection in list(self._pages.items()):
+            if connection == connection_id:
+                del self._pages[instance_id]
+                self._lost[instance_id] = now.seconds
+        if not self._pages and self._empty_since is None:
+            self._empty_since = now.seconds
+        return self._pass_lease(now)
+
+    def end(self, now: Instant) -> list[Decision]:
+        """End it: open calls are settled, nothing runs any more. Ending twice does nothing."""
+        if not self.live:
+            return []
+        self.ended_at = now.seconds
+        return self.calls.session_ended(now)
+
+    def next_due(self) -> float | None:
+        """When `tick` is due, on the monotonic clock; None while nothing waits for time to pass."""
+        moments = [self.calls.next_due()]
+        if self.ended_at is not None:
+            return min([self._over_at(self.ended_at), *filter(None, moments)])
+        moments.append(self._ends_at())
+        if self._pages:
+            moments += [since + self._times.loss_grace for since in self._lost.values()]
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def is_abandoned(self, now: Instant) -> bool:
+        """Whether the pages have been gone for longer than the grace, so that the session is to end."""
+        ends_at = self._ends_at()
+        return ends_at is not None and ends_at <= now.seconds
+
+    def is_over(self, now: Instant) -> bool:
+        """Whether it ended so long ago that nobody can ask for its results any more."""
+        return self.ended_at is not None and self._over_at(self.ended_at) <= now.seconds
+
+    def tick(self, now: Instant) -> list[Decision]:
+        """Do what is due: deadlines, and lost pages that did not come back while another is here."""
+        decisions = self.calls.tick(now)
+        if self._pages:
+            over = [
+                instance_id
+                for instance_id, since in self._lost.items()
+                if since + self._times.loss_grace <= now.seconds
+            ]
+            decisions += self._give_up(over, now)
+        return decisions
+
+    def _over_at(self, ended_at: float) -> float:
+        return ended_at + self._limits.remember_seconds
+
+    def _ends_at(self) -> float | None:
+        if not self.auto_end or self._empty_since is None:
+            return None
+        return self._empty_since + self._times.end_grace
+
+    def _give_up(self, instance_ids: list[str], now: Instant) -> list[Decision]:
+        decisions: list[Decision] = []
+        for instance_id in instance_ids:
+            del self._lost[instance_id]
+            decisions += self.calls.instance_replaced(instance_id, now)
+        return decisions
+
+    def _pass_lease(self, now: Instant) -> list[Decision]:
+        return self.calls.runner_changed(next(iter(self._pages), None), now)
