@@ -7,13 +7,14 @@ targets and build options are not, since hashes in the lock already fix every fi
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .process import run
 from .progress import Progress, silent
 
 _RAW_PROGRESS = re.compile(r"^Progress (\d+) of (\d+)$")
+_COLLECTING = re.compile(r"^Collecting ([\w.-]+)")
 _DOWNLOADING = re.compile(r"^\s*(?:Downloading|Using cached) (\S+?)(?:\.metadata)?(?: \(.*\))?$")
 
 _ENVIRONMENT = {
@@ -27,7 +28,11 @@ _ENVIRONMENT = {
 
 
 def run_pip(
-    arguments: Sequence[str | Path], *, python: Path = Path(sys.executable), progress: Progress = silent
+    arguments: Sequence[str | Path],
+    *,
+    python: Path = Path(sys.executable),
+    progress: Progress = silent,
+    on_package: Callable[[str], None] | None = None,
 ) -> str:
     """Run pip under `python` and return its output.
 
@@ -35,6 +40,7 @@ def run_pip(
         arguments: the pip command and its options.
         python: the interpreter whose pip is used.
         progress: told of each download, in bytes.
+        on_package: told the name of each package that pip turns to.
 
     Raises:
         CommandError: pip is missing or reported an error.
@@ -43,7 +49,9 @@ def run_pip(
 
     def watch(line: str) -> None:
         nonlocal current
-        if (download := _DOWNLOADING.match(line)) is not None:
+        if on_package is not None and (package := _COLLECTING.match(line)) is not None:
+            on_package(package[1])
+        elif (download := _DOWNLOADING.match(line)) is not None:
             current = Path(download[1]).name
         elif (step := _RAW_PROGRESS.match(line)) is not None:
             progress(current, int(step[1]), int(step[2]))

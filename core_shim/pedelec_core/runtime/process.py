@@ -3,8 +3,11 @@
 Standard library only: the set-up uses it before anything is installed. Owns no policy about what is run.
 """
 
+import contextlib
 import os
+import signal
 import subprocess
+import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -45,6 +48,7 @@ def run(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     on_line: Callable[[str], None] | None = None,
+    seconds: float | None = None,
 ) -> str:
     """Run `command` without a terminal and return what it wrote, stdout and stderr together.
 
@@ -53,6 +57,7 @@ def run(
         cwd: where to run it.
         env: added to the cleaned environment.
         on_line: called with each line as it comes, without its newline.
+        seconds: after this time it is killed with all that it started.
 
     Raises:
         CommandError: it could not be started, or its exit status is not 0.
@@ -73,12 +78,17 @@ def run(
             text=True,
             errors="replace",
             close_fds=False,
+            # A group of its own: ending it must end its children too, who hold the pipe that is read here.
+            start_new_session=True,
         )
     except OSError as error:
         raise CommandError(arguments, None, str(error)) from error
+    timer = None if seconds is None else threading.Timer(seconds, _end, [child, signal.SIGKILL])
     with child:
         assert child.stdout is not None
         try:
+            if timer is not None:
+                timer.start()
             for raw in child.stdout:
                 line = raw.rstrip("\n")
                 output.append(line)
@@ -87,8 +97,16 @@ def run(
                 if on_line is not None:
                     on_line(line)
         except BaseException:
-            child.terminate()
+            _end(child, signal.SIGTERM)
             raise
+        finally:
+            if timer is not None:
+                timer.cancel()
     if child.returncode != 0:
         raise CommandError(arguments, child.returncode, "\n".join(tail))
     return "\n".join(output)
+
+
+def _end(child: subprocess.Popen[str], how: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, how)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def staging(parent: Path, purpose: str) -> Iterator[Path]:
-    """Give an empty folder inside `parent`, on the same file system, and delete what is left of it at the end.
+    """Give an empty folder in `parent`, on the same file system, and delete what is left of it at the end.
 
     Deletes first what a killed process left behind under the same purpose.
 

@@ -1,0 +1,28 @@
+# The two commands to know: `make demo` and `make test`. Each prepares what it needs, and nothing twice.
+
+PORT ?= 7420
+OPEN ?= 1
+PYTHON = .venv/bin/python
+export PORT OPEN
+
+.PHONY: demo test lint lock clean
+
+demo: ## Core with the demo page at http://127.0.0.1:$(PORT)/; OPEN=0 opens no browser
+	@scripts/setup.sh demo
+	@exec $(PYTHON) -m scripts.demo
+
+test: ## the whole suite, real browsers included
+	@scripts/setup.sh test
+	@$(MAKE) --no-print-directory lint
+	@$(PYTHON) -m pytest
+
+lint: ## the gates: lint rules, format, types
+	@$(PYTHON) -m ruff check .
+	@$(PYTHON) -m ruff format --check .
+	@$(PYTHON) -m mypy
+
+lock: ## resolve all dependencies anew
+	@$(PYTHON) -m scripts.lock
+
+clean: ## remove everything that the other targets made
+	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis test-results
