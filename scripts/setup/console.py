@@ -23,18 +23,17 @@ class StepDisplay:
         self._clock = clock
         self._started = clock()
         self._shown = self._started
-        self._what = ""
 
     def begin(self) -> None:
         """Say that the step is running."""
         self._write(f"{self._heading} …", final=False)
 
     def __call__(self, what: str, done: int = 0, total: int = 0) -> None:
-        """Show progress; off a terminal only when something new begins or nothing was shown for a while."""
+        """Show progress; off a terminal each new stage, and how far it is now and then."""
         now = self._clock()
-        if not self._out.isatty() and what == self._what and now - self._shown < _QUIET_SECONDS:
+        if not self._out.isatty() and total > 0 and now - self._shown < _QUIET_SECONDS:
             return
-        self._what, self._shown = what, now
+        self._shown = now
         self._write(f"{self._heading} … {what}{_how_far(done, total)}", final=False)
 
     def finish(self, outcome: str) -> None:

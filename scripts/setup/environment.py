@@ -50,7 +50,7 @@ class Environment:
         return [
             Step(
                 name=ENVIRONMENT,
-                title=f"Virtual environment (Python {version}, {sys.executable})",
+                title="Virtual environment",
                 inputs=lambda: combine([sys.executable, version, str(self.root)]),
                 is_done=self._is_sound,
                 run=self._create,
@@ -95,7 +95,7 @@ class Environment:
         if self.folder.exists():
             progress("removing the old one")
             shutil.rmtree(self.folder)
-        progress("creating")
+        progress(f"creating with {sys.executable}")
         run([sys.executable, "-I", "-m", "venv", self.folder])
 
     def _install_dependencies(self, progress: Progress) -> None:

@@ -1,7 +1,7 @@
 """Run steps in order, each only when needed, and remember what is done.
 
 A step's stamp holds the hash of its inputs and is written after its result was checked. A mark is set before
-a step starts and taken away after its stamp is written: a mark that is there already tells of an interruption.
+a step starts and taken away after its stamp is written: one that is there already tells of an interruption.
 """
 
 import sys

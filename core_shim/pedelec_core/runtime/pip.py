@@ -55,6 +55,8 @@ def run_pip(
             current = Path(download[1]).name
         elif (step := _RAW_PROGRESS.match(line)) is not None:
             progress(current, int(step[1]), int(step[2]))
+        elif line.startswith("Installing collected packages:"):
+            progress("unpacking")
 
     command, *options = arguments
     # -I: neither PYTHON* variables nor the user's site-packages may put another pip in front.
