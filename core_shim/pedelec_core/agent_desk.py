@@ -153,14 +153,18 @@ class AgentDesk:
     def _session(self, thread_id: str | None) -> Session:
         """The session that an agent means: the named one, else the only live one.
 
+        One whose page is away does not count beside one whose page is here: it is the leftover of a
+        reload, about to end.
+
         Raises:
             PedelecError: `THREAD_NOT_FOUND`, or `PEDELEC_THREAD_ID_NOT_FOUND`; both list the live ones.
         """
         live = self._hub.live_sessions()
-        if thread_id is None and len(live) == 1:
-            return live[0]
+        candidates = [session for session in live if session.page_count] or live
+        if thread_id is None and len(candidates) == 1:
+            return candidates[0]
         if thread_id is None:
-            known = f"{len(live)} sessions are live: name one" if live else "No page offers tools now"
+            known = f"{len(candidates)} sessions are live: name one" if live else "No page offers tools now"
             raise _no_session(Code.PEDELEC_THREAD_ID_NOT_FOUND, f"{known}.", live)
         session = self._hub.sessions.get(thread_id)
         if session is None or not session.live:

@@ -1,0 +1,152 @@
+"""Which page of a session runs its calls, and when a session ends because its pages are gone."""
+
+import itertools
+from collections.abc import Sequence
+
+from pedelec.protocol import RawJson
+from pedelec_core.invocation import Answer, Call, CallLimits, Decision, Deliver, Instant
+from pedelec_core.registry import ToolRegistry
+from pedelec_core.sessions import Session, SessionTimes
+
+
+def at(seconds: float) -> Instant:
+    return Instant(seconds, round(seconds * 1000))
+
+
+def a_session(*, auto_end: bool = True) -> Session:
+    ids = itertools.count(1)
+    return Session(
+        "ses_1",
+        origin="http://127.0.0.1:7420",
+        app_name=None,
+        guidance="",
+        registry=ToolRegistry.from_manifests([]),
+        auto_end=auto_end,
+        now=at(0),
+        new_id=lambda prefix: f"{prefix}{next(ids)}",
+        limits=CallLimits(),
+        times=SessionTimes(end_grace=10, loss_grace=10),
+    )
+
+
+def move(session: Session, now: float, *, timeout_ms: int = 60_000) -> list[Decision]:
+    call = Call(tool="move", args=RawJson("{}"), args_key=f"k{now}", timeout_ms=timeout_ms)
+    return session.calls.call(call, f"agent-{now}", at(now))
+
+
+def delivered_to(decisions: Sequence[Decision]) -> list[str | None]:
+    return [decision.invocation.instance_id for decision in decisions if isinstance(decision, Deliver)]
+
+
+def codes(decisions: Sequence[Decision]) -> list[str]:
+    return [
+        decision.outcome.error.code
+        for decision in decisions
+        if isinstance(decision, Answer) and decision.outcome.error is not None
+    ]
+
+
+def test_the_first_page_runs_the_calls_and_the_second_only_watches() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    session.attach("two", "c2", 0, at(1))
+    assert delivered_to(move(session, 2)) == ["one"]
+
+
+def test_when_the_first_page_goes_the_second_takes_over() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    session.attach("two", "c2", 0, at(1))
+    session.detach("c1", at(2))
+    assert delivered_to(move(session, 3)) == ["two"]
+
+
+def test_a_reloaded_page_cuts_off_at_once_what_the_old_one_ran() -> None:
+    session = a_session()
+    session.attach("old", "c1", 0, at(0))
+    move(session, 1)
+    session.detach("c1", at(2))
+    assert codes(session.attach("new", "c2", 0, at(3))) == ["TOOL_INTERRUPTED"]
+
+
+def test_a_page_that_only_lost_its_socket_goes_on_with_what_it_ran() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    (deliver,) = (decision for decision in move(session, 1) if isinstance(decision, Deliver))
+    session.detach("c1", at(2))
+    assert codes(session.attach("one", "c2", deliver.invocation.seq, at(3))) == []
+    refused, decisions = session.calls.result(deliver.invocation.id, "one", 5, at(4))
+    assert refused is None
+    assert [decision.outcome.result for decision in decisions if isinstance(decision, Answer)] == [5]
+
+
+def test_a_page_whose_old_socket_still_hangs_is_reached_through_the_new_one() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    session.attach("one", "c2", 0, at(1))
+    assert session.connection_of("one") == "c2"
+    session.detach("c1", at(2))
+    assert session.connections() == ["c2"]
+    assert delivered_to(move(session, 3)) == ["one"]
+
+
+def test_what_a_crashed_tab_ran_is_given_up_after_the_grace_though_another_tab_is_open() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    session.attach("two", "c2", 0, at(0))
+    move(session, 1)
+    session.detach("c1", at(2))
+    assert session.next_due() == 12
+    assert codes(session.tick(at(11.9))) == []
+    assert codes(session.tick(at(12))) == ["TOOL_INTERRUPTED"]
+
+
+def test_an_auto_ending_session_is_abandoned_only_after_the_grace() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    assert not session.is_abandoned(at(100))
+    session.detach("c1", at(100))
+    assert session.next_due() == 110
+    assert not session.is_abandoned(at(109.9))
+    assert session.is_abandoned(at(110))
+
+
+def test_a_page_that_comes_back_within_the_grace_keeps_the_session() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    session.detach("c1", at(1))
+    session.attach("new", "c2", 0, at(5))
+    assert not session.is_abandoned(at(1000))
+
+
+def test_a_session_that_does_not_end_by_itself_waits_for_its_page() -> None:
+    session = a_session(auto_end=False)
+    session.attach("one", "c1", 0, at(0))
+    session.detach("c1", at(1))
+    assert not session.is_abandoned(at(10_000))
+    assert session.next_due() is None
+
+
+def test_ending_twice_does_nothing_more() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    move(session, 1)
+    assert codes(session.end(at(2))) == ["TOOL_INTERRUPTED"]
+    assert session.end(at(3)) == []
+    assert not session.live
+
+
+def test_an_ended_session_is_kept_as_long_as_its_results_can_be_asked_for() -> None:
+    session = a_session()
+    session.end(at(2))
+    assert session.next_due() == 302
+    assert not session.is_over(at(301))
+    assert session.is_over(at(302))
+
+
+def test_events_are_numbered_without_gaps_across_calls_and_cancellations() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    move(session, 1, timeout_ms=1000)
+    session.tick(at(2))
+    assert session.next_seq() == 3
