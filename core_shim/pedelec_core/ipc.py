@@ -1,0 +1,255 @@
+"""The local socket: how the command line reaches Core. `docs/protocol.md` tells it in prose.
+
+Owns the lines that go over the socket, their bounds, and who may connect. What a request leads to is the
+agent desk's business. Each connection serves its requests one after the other.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import struct
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, Final, Literal, Self, assert_never
+
+from pedelec.errors import Code, PedelecError
+from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, JsonObject, Limits, encode_value, to_camel
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
+from pedelec_core.hub import Progress
+
+MAX_LINE_BYTES: Final = Limits().max_frame_bytes
+
+_DRAIN_SECONDS: Final = 1
+_DRAIN_CHUNK: Final = 64 * 1024
+
+_log = logging.getLogger(__name__)
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, strict=True)
+
+
+class _ToolCall(_Request):
+    type: Literal["tool_call"]
+    tool: str
+    args_text: str
+    thread_id: str | None = None
+    timeout_ms: Annotated[int, Field(ge=1, le=MAX_TOOL_TIMEOUT_MS)] | None = None
+    call_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+
+
+class _ToolList(_Request):
+    type: Literal["tool_list"]
+    thread_id: str | None = None
+
+
+class _ToolSpec(_Request):
+    type: Literal["tool_spec"]
+    tool: str
+    thread_id: str | None = None
+
+
+class _Threads(_Request):
+    type: Literal["threads"]
+
+
+class _ToolResult(_Request):
+    type: Literal["tool_result"]
+    invocation_id: str
+
+
+class _Status(_Request):
+    type: Literal["status"]
+
+
+class _Acknowledge(_Request):
+    """The answer given last on this connection is in the agent's hands. Has no answer itself."""
+
+    type: Literal["acknowledge"]
+
+
+type _AnyRequest = _ToolCall | _ToolList | _ToolSpec | _Threads | _ToolResult | _Status | _Acknowledge
+
+_REQUEST: Final[TypeAdapter[_AnyRequest]] = TypeAdapter(Annotated[_AnyRequest, Field(discriminator="type")])
+
+
+class LocalServer:
+    """Listens on a Unix socket that only its owner can open, for as long as the context lasts.
+
+    Args:
+        desk: serves the requests.
+        path: where the socket is made, in a folder that is closed to others.
+    """
+
+    def __init__(self, desk: AgentDesk, path: Path) -> None:
+        self._desk = desk
+        self._path = path
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_unix_server(self._connected, self._path, limit=MAX_LINE_BYTES)
+        self._path.chmod(0o600)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._server is not None
+        self._server.close()
+        for connection in self._connections:
+            connection.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._connections.add(task)
+        task.add_done_callback(self._connections.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            if _peer_uid(writer.get_extra_info("socket")) in {None, os.geteuid()}:
+                await _Connection(self._desk, reader, writer).serve()
+            else:
+                _log.warning("a process of another user was refused on the local socket")
+        except OSError:
+            pass  # the other side is gone: nobody is left to be told
+        except Exception:  # noqa: BLE001 — whatever it was, it ends this connection and no other
+            _log.exception("a connection of the local socket failed")
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+
+class _Connection:
+    def __init__(self, desk: AgentDesk, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._desk = desk
+        self._reader = reader
+        self._writer = writer
+        self._unacknowledged: str | None = None
+
+    async def serve(self) -> None:
+        while True:
+            try:
+                line = await self._reader.readuntil()
+            except asyncio.IncompleteReadError:
+                return
+            except asyncio.LimitOverrunError:
+                problem = f"A request may be {MAX_LINE_BYTES} bytes long."
+                await self._refuse(PedelecError(Code.MESSAGE_TOO_LARGE, problem))
+                return
+            try:
+                request = _REQUEST.validate_json(line)
+            except ValidationError as error:
+                await self._refuse(PedelecError(Code.SDK_PROTOCOL_ERROR, _problem_with(error)))
+                return
+            await self._handle(request)
+
+    async def _handle(self, request: _AnyRequest) -> None:
+        if isinstance(request, _Acknowledge):
+            self._acknowledge()
+            return
+        try:
+            answer = await self._answer(request)
+        except PedelecError as error:
+            answer = _failure(error)
+        except Exception:  # noqa: BLE001 — a request is answered, whatever happens
+            _log.exception("a %s request failed", request.type)
+            answer = _failure(PedelecError(Code.INTERNAL_ERROR))
+        self._write(answer)
+        await self._writer.drain()
+
+    async def _answer(
+        self, request: _ToolCall | _ToolList | _ToolSpec | _Threads | _ToolResult | _Status
+    ) -> JsonObject:
+        match request:
+            case _ToolCall():
+                return await self._tool_call(request)
+            case _ToolResult(invocation_id=invocation_id):
+                return self._desk.tool_result(invocation_id).to_wire()
+            case _ToolList(thread_id=thread_id):
+                return _success(self._desk.tool_list(thread_id))
+            case _ToolSpec(thread_id=thread_id, tool=tool):
+                return _success(self._desk.tool_spec(thread_id, tool))
+            case _Threads():
+                return _success(self._desk.threads())
+            case _Status():
+                return _success(self._desk.status())
+            case _:
+                assert_never(request)
+
+    async def _tool_call(self, request: _ToolCall) -> JsonObject:
+        call = ToolCallRequest(
+            thread_id=request.thread_id,
+            tool=request.tool,
+            args_text=request.args_text,
+            timeout_ms=request.timeout_ms,
+            call_id=request.call_id,
+        )
+        answer = await self._desk.tool_call(call, self._tell_progress)
+        self._unacknowledged = answer.invocation_id
+        return answer.to_wire()
+
+    def _tell_progress(self, progress: Progress) -> None:
+        told: JsonObject = {"type": "progress", "done": progress.done}
+        if progress.total is not None:
+            told["total"] = progress.total
+        if progress.message is not None:
+            told["message"] = progress.message
+        if (
+            self._writer.transport.get_write_buffer_size() == 0
+        ):  # else it is not read: progress may be dropped
+            self._write(told)
+
+    def _acknowledge(self) -> None:
+        if self._unacknowledged is not None:
+            self._desk.acknowledge(self._unacknowledged)
+            self._unacknowledged = None
+
+    async def _refuse(self, error: PedelecError) -> None:
+        """Answer what is no request, then hang up: where the next one would begin, nobody knows.
+
+        What still comes in is read for a moment; else the system may throw our answer away with it.
+        """
+        self._write(_failure(error))
+        self._writer.write_eof()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                while await self._reader.read(_DRAIN_CHUNK):
+                    pass
+
+    def _write(self, line: JsonObject) -> None:
+        self._writer.write(encode_value(line).encode() + b"\n")
+
+
+def _success(result: JsonObject) -> JsonObject:
+    return {"ok": True, "result": result}
+
+
+def _failure(error: PedelecError) -> JsonObject:
+    return {"ok": False, "error": error.to_wire()}
+
+
+def _problem_with(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"The line is no request: {place + ': ' if place else ''}{first['msg']}."
+
+
+def _peer_uid(connection: socket.socket) -> int | None:
+    """The user whose process is on the other side, or None where the system does not tell."""
+    uid: int | None = None
+    if sys.platform == "linux":
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        uid = struct.unpack("3i", credentials)[1]
+    if sys.platform == "darwin":
+        # struct xucred of <sys/ucred.h>: version and uid come first. SOL_LOCAL is 0, LOCAL_PEERCRED is 1.
+        credentials = connection.getsockopt(0, 1, struct.calcsize("2I"))
+        uid = struct.unpack("2I", credentials)[1]
+    return uid

@@ -1,0 +1,191 @@
+"""`pedelec-core`: the command line of the native half.
+
+Owns its words, its output and its exit status (0 done · 1 it could not be done · 2 wrong command line ·
+130 interrupted). What the commands do stands elsewhere.
+"""
+
+# ruff: noqa: T201
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pedelec.errors import PedelecError
+
+from pedelec_core import __version__
+from pedelec_core.command_errors import CommandError
+from pedelec_core.origins import ORIGINS_NAME, OriginStore, normalize_origin
+from pedelec_core.runtime import commands as runtime
+from pedelec_core.runtime.errors import BundleError
+from pedelec_core.state_dir import ENVIRONMENT_VARIABLE, StateDir
+
+DEFAULT_PORT: Final = 7420
+
+_HOSTS: Final = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1", "[::1]": "::1"}
+_MAX_PORT: Final = 65_535
+_LOG_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit status."""
+    options = _parser().parse_args(argv)
+    logging.basicConfig(level=logging.INFO, format=_LOG_FORMAT, stream=sys.stderr)
+    for noisy in ("uvicorn", "uvicorn.error"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    try:
+        status: int = options.run(options)
+    except (CommandError, BundleError) as error:
+        print(f"pedelec-core: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="pedelec-core", description="Pedelec for Python: the native half.")
+    parser.add_argument("--version", action="version", version=f"pedelec-core {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    state = argparse.ArgumentParser(add_help=False)
+    state.add_argument(
+        "--state-dir",
+        type=Path,
+        metavar="DIR",
+        help=f"where Core keeps its state (default: ${ENVIRONMENT_VARIABLE}, else the platform's folder)",
+    )
+
+    serve = commands.add_parser("serve", parents=[state], help="run Core until it is stopped")
+    serve.add_argument(
+        "--host", type=_host, default="127.0.0.1", help="loopback address (default: %(default)s)"
+    )
+    serve.add_argument(
+        "--port", type=_port, default=DEFAULT_PORT, help="0 takes a free one (default: %(default)s)"
+    )
+    serve.add_argument("--site", type=Path, metavar="DIR", help="folder to serve at /")
+    serve.add_argument(
+        "--allow-origin",
+        type=_origin,
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="approve an origin for this run only; may be given several times",
+    )
+    serve.set_defaults(run=_serve)
+
+    origins = commands.add_parser("origins", parents=[state], help="list the approved origins")
+    origins.set_defaults(run=_origins)
+    for name, run, purpose in (
+        ("approve", _approve, "let the pages of an origin talk to Core"),
+        ("revoke", _revoke, "take an approval back"),
+    ):
+        change = commands.add_parser(name, parents=[state], help=purpose)
+        change.add_argument("origin", type=_origin, metavar="ORIGIN", help="such as https://app.example.com")
+        change.set_defaults(run=run)
+
+    _add_runtime(commands.add_parser("runtime", help="the Pyodide bundle").add_subparsers(required=True))
+    return parser
+
+
+def _add_runtime(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    build = commands.add_parser("build", help="make the bundle, or bring it up to date")
+    build.add_argument("--out", type=Path, metavar="DIR", help="where to (default: where Core looks for it)")
+    build.set_defaults(run=_runtime_build)
+    verify = commands.add_parser("verify", help="hash every file of the bundle")
+    verify.add_argument("path", type=Path, nargs="?", metavar="DIR", help="(default: the one Core serves)")
+    verify.set_defaults(run=_runtime_verify)
+    where = commands.add_parser("where", help="print the folder of the bundle that Core serves")
+    where.set_defaults(run=_runtime_where)
+
+
+def _host(text: str) -> str:
+    if text not in _HOSTS:
+        raise argparse.ArgumentTypeError(f"Core listens on loopback only: {', '.join(_HOSTS)}")
+    return _HOSTS[text]
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text[:6]) <= _MAX_PORT):
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {_MAX_PORT}")
+    return int(text)
+
+
+def _origin(text: str) -> str:
+    try:
+        return normalize_origin(text)
+    except PedelecError as error:
+        raise argparse.ArgumentTypeError(error.message) from None
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from pedelec_core.server.run import ServeOptions, serve
+
+    serve(
+        ServeOptions(
+            host=options.host,
+            port=options.port,
+            state_dir=options.state_dir,
+            site=options.site,
+            allow_origins=tuple(options.allow_origin),
+        ),
+        lambda url: print(f"ready {url}", flush=True),
+    )
+    return 0
+
+
+def _origin_store(options: argparse.Namespace) -> OriginStore:
+    state_dir = StateDir(options.state_dir)
+    state_dir.prepare()
+    return OriginStore(state_dir.path / ORIGINS_NAME)
+
+
+def _origins(options: argparse.Namespace) -> int:
+    for origin in _origin_store(options).approved():
+        print(origin)
+    return 0
+
+
+def _approve(options: argparse.Namespace) -> int:
+    added = _origin_store(options).approve(options.origin)
+    print(f"{options.origin} {'is' if added else 'was already'} approved")
+    return 0
+
+
+def _revoke(options: argparse.Namespace) -> int:
+    if not _origin_store(options).revoke(options.origin):
+        print(f"pedelec-core: {options.origin} was not approved", file=sys.stderr)
+        return 1
+    print(f"{options.origin} is not approved any more")
+    return 0
+
+
+def _runtime_build(options: argparse.Namespace) -> int:
+    print(runtime.build(options.out, _show_progress))
+    return 0
+
+
+def _show_progress(what: str, done: int = 0, total: int = 0) -> None:
+    if done == 0 or done == total:
+        print(what if done == 0 else f"{what}: done", file=sys.stderr)
+
+
+def _runtime_verify(options: argparse.Namespace) -> int:
+    bundle = options.path or runtime.where()
+    if bundle is None:
+        raise BundleError("There is no Pyodide bundle.")
+    problems = runtime.verify(bundle)
+    for problem in problems:
+        print(problem)
+    if not problems:
+        print(f"{bundle} is whole")
+    return 1 if problems else 0
+
+
+def _runtime_where(_options: argparse.Namespace) -> int:
+    bundle = runtime.where()
+    if bundle is None:
+        raise BundleError("There is no Pyodide bundle.")
+    print(bundle)
+    return 0

@@ -1,0 +1,253 @@
+"""The tools of one session: what a page declared, and whether a call fits it.
+
+Owns the checks of a page's manifests (Core does not trust the page to have made them), the lookup of a tool
+by name, and what an agent is told when there is none of that name. How broken arguments are described
+stands in `violations`. Does no I/O; a schema's remote references are never fetched.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+import jsonschema_rs
+from pedelec import json_safe
+from pedelec.errors import Code, PedelecError
+from pedelec.protocol import (
+    MAX_TOOL_TIMEOUT_MS,
+    TOOL_NAME_PATTERN,
+    JsonObject,
+    JsonValue,
+    Limits,
+    encode_value,
+)
+
+from pedelec_core.violations import Path, args_invalid, describe, json_pointer, nearest, type_name
+
+MAX_TOOLS: Final = 256
+MAX_SCHEMA_BYTES: Final = 64 * 1024
+MAX_SCHEMA_DEPTH: Final = 100
+MAX_DESCRIPTION_CHARS: Final = 8_192
+
+_NAME: Final = re.compile(TOOL_NAME_PATTERN, re.ASCII)
+_NAMES_SHOWN: Final = 10
+_HINTS: Final = {"readOnly": "read_only", "idempotent": "idempotent", "exclusive": "exclusive"}
+
+# Patterns are matched in linear time unless they look around or refer back; those give up at this limit.
+_PATTERNS: Final = jsonschema_rs.FancyRegexOptions(
+    backtrack_limit=100_000, size_limit=1024 * 1024, dfa_size_limit=1024 * 1024
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool, as its manifest declares it. `timeout_ms` is None where the default holds."""
+
+    name: str
+    description: str
+    args_schema: JsonObject
+    timeout_ms: int | None = None
+    read_only: bool = False
+    idempotent: bool = False
+    exclusive: bool = False
+    _validator: jsonschema_rs.Validator = field(repr=False, compare=False)
+
+    def validate(self, args: JsonObject) -> None:
+        """Check a call's arguments.
+
+        Raises:
+            PedelecError: `TOOL_ARGS_INVALID`; `details.violations` lists all that is wrong.
+        """
+        if not self._validator.is_valid(args):
+            violations = describe(self._validator.iter_errors(args), self.args_schema)
+            raise args_invalid(violations, tool=self.name)
+
+    def to_wire(self) -> JsonObject:
+        """The manifest again, as agents see it; hints that do not hold are left out."""
+        told: JsonObject = {
+            "name": self.name,
+            "description": self.description,
+            "argsSchema": self.args_schema,
+        }
+        if self.timeout_ms is not None:
+            told["timeoutMs"] = self.timeout_ms
+        return told | {wire_name: True for wire_name, name in _HINTS.items() if getattr(self, name)}
+
+
+class ToolRegistry:
+    """The tools of one session, by name. Never changes."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+
+    @classmethod
+    def from_manifests(cls, manifests: list[JsonObject]) -> Self:
+        """Read what a page declared.
+
+        Raises:
+            PedelecError: `INVALID_INPUT`; message and `details` (`tool`, `index`, `field`) say which tool and
+                field is wrong, and why.
+        """
+        if len(manifests) > MAX_TOOLS:
+            problem = f"A session may offer {MAX_TOOLS} tools; these are {len(manifests)}."
+            raise PedelecError(Code.INVALID_INPUT, problem, details={"field": "tools", "limit": MAX_TOOLS})
+        tools: dict[str, Tool] = {}
+        for index, manifest in enumerate(manifests):
+            tool = _ManifestReader(manifest, index).tool()
+            if tool.name in tools:
+                raise _invalid_tool(tool.name, index, "name", "is declared twice")
+            tools[tool.name] = tool
+        return cls(tools.values())
+
+    def names(self) -> list[str]:
+        """The tools' names, in the order in which the page declared them."""
+        return list(self._tools)
+
+    def get(self, name: str) -> Tool:
+        """Look a tool up; names are exact.
+
+        Raises:
+            PedelecError: `TOOL_NOT_FOUND`, with the nearest names, or else the first few of all.
+        """
+        tool = self._tools.get(name)
+        if tool is None:
+            raise self._not_found(name)
+        return tool
+
+    def _not_found(self, name: str) -> PedelecError:
+        near = nearest(name, self._tools, limit=3)
+        names = near or self.names()[:_NAMES_SHOWN]
+        if near:
+            hint = f"Did you mean {near[0]}?"
+        elif names:
+            left_out = len(self._tools) - len(names)
+            hint = f"There are: {', '.join(names)}" + (f", and {left_out} more." if left_out else ".")
+        else:
+            hint = "This session offers no tools."
+        steps = [f"Look at the nearest tool: pedelec-cli tool-spec {near[0]}"] if near else []
+        return PedelecError(
+            Code.TOOL_NOT_FOUND,
+            f"No tool is called {name[:200]!r}. {hint}",
+            recovery_steps=[*steps, "List the tools: pedelec-cli tool-list"],
+            suggestions=names,
+            details={"tool": name[:200]},
+        )
+
+
+def parse_args(text: str, limits: Limits) -> JsonObject:
+    """Read the arguments that an agent wrote.
+
+    Raises:
+        PedelecError: `TOOL_ARGS_INVALID`: not strictly JSON (I-JSON, RFC 7493), no object, or over a limit.
+    """
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > limits.max_args_bytes:
+        raise _unusable(f"They are {size} bytes long, and {limits.max_args_bytes} are allowed.")
+    try:
+        args = json_safe.parse(text, max_depth=limits.max_depth)
+    except json_safe.InvalidJsonError as error:
+        if error.steps is not None:
+            raise _unusable(error.message, error.steps) from None
+        raise _unusable(error.message, line=error.line, column=error.column) from None
+    if not isinstance(args, dict):
+        raise _unusable(f"They must be a JSON object, not {type_name(args)}.")
+    return args
+
+
+def _unusable(message: str, path: Path = (), **facts: JsonValue) -> PedelecError:
+    return args_invalid([{"path": json_pointer(path), "message": message.rstrip("."), **facts}])
+
+
+class _ManifestReader:
+    """Reads one manifest; every method raises `INVALID_INPUT` that names the field it reads."""
+
+    def __init__(self, manifest: JsonObject, index: int) -> None:
+        self._manifest = manifest
+        self._index = index
+        name = manifest.get("name")
+        self._name = name if isinstance(name, str) else ""
+
+    def tool(self) -> Tool:
+        if not _NAME.fullmatch(self._name):
+            raise self._invalid("name", f"must match {TOOL_NAME_PATTERN}")
+        schema = self._schema()
+        return Tool(
+            name=self._name,
+            description=self._description(),
+            args_schema=schema,
+            timeout_ms=self._timeout_ms(),
+            **{name: self._flag(wire_name) for wire_name, name in _HINTS.items()},
+            _validator=self._validator(schema),
+        )
+
+    def _description(self) -> str:
+        description = self._manifest.get("description")
+        if not isinstance(description, str) or not description.strip():
+            raise self._invalid("description", "must be a string that says what the tool does")
+        if len(description) > MAX_DESCRIPTION_CHARS:
+            raise self._invalid("description", f"must not be longer than {MAX_DESCRIPTION_CHARS} characters")
+        return description
+
+    def _timeout_ms(self) -> int | None:
+        timeout_ms = self._manifest.get("timeoutMs")
+        if timeout_ms is None:
+            return None
+        if type(timeout_ms) is not int or not 0 < timeout_ms <= MAX_TOOL_TIMEOUT_MS:
+            raise self._invalid("timeoutMs", f"must be an integer from 1 to {MAX_TOOL_TIMEOUT_MS}")
+        return timeout_ms
+
+    def _flag(self, wire_name: str) -> bool:
+        flag = self._manifest.get(wire_name, False)
+        if type(flag) is not bool:
+            raise self._invalid(wire_name, "must be true or false")
+        return flag
+
+    def _schema(self) -> JsonObject:
+        schema = self._manifest.get("argsSchema")
+        if type(schema) is not dict or schema.get("type") != "object":
+            raise self._invalid("argsSchema", 'must be a JSON Schema whose "type" is "object"')
+        if _is_deeper_than(schema, MAX_SCHEMA_DEPTH):
+            raise self._invalid("argsSchema", f"must not be nested deeper than {MAX_SCHEMA_DEPTH}")
+        if len(encode_value(schema).encode("utf-8", "replace")) > MAX_SCHEMA_BYTES:
+            raise self._invalid("argsSchema", f"must not be larger than {MAX_SCHEMA_BYTES} bytes")
+        return schema
+
+    def _validator(self, schema: JsonObject) -> jsonschema_rs.Validator:
+        try:
+            return jsonschema_rs.validator_for(schema, offline=True, pattern_options=_PATTERNS)
+        except (jsonschema_rs.ValidationError, ValueError) as error:
+            raise self._invalid("argsSchema", f"is no valid JSON Schema: {_why_not(error)}") from None
+
+    def _invalid(self, field_name: str, problem: str) -> PedelecError:
+        return _invalid_tool(self._name, self._index, field_name, problem)
+
+
+def _invalid_tool(name: str, index: int, field_name: str, problem: str) -> PedelecError:
+    shown = f"Tool {name[:200]!r}" if name else f"Tool number {index + 1}"
+    return PedelecError(
+        Code.INVALID_INPUT,
+        f"{shown}: {field_name} {problem}.",
+        details={"tool": name[:200] or None, "index": index, "field": field_name},
+    )
+
+
+def _why_not(error: Exception) -> str:
+    if isinstance(error, jsonschema_rs.ValidationError):
+        place = "".join(f"/{part}" for part in error.instance_path)
+        return f"{error.message[:500]}{f' (at {place})' if place else ''}".rstrip(".")
+    return str(error)[:500].rstrip(".")
+
+
+def _is_deeper_than(value: JsonValue, limit: int) -> bool:
+    level: list[JsonValue] = [value]
+    for _ in range(limit):
+        level = [child for parent in level for child in _children(parent)]
+        if not level:
+            return False
+    return True
+
+
+def _children(value: JsonValue) -> Iterable[JsonValue]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()

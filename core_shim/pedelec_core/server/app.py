@@ -1,0 +1,56 @@
+"""Core's ASGI app: which address leads where."""
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
+
+from pedelec_core import __version__
+from pedelec_core.page_desk import PageDesk
+from pedelec_core.runtime.manifest import MANIFEST_NAME, RUNTIME_DIR, WHEELS_DIR
+
+from .guard import PAGE_PATH, Guard, GuardMiddleware
+from .page_socket import PageEndpoint
+from .static import BundleFiles, Files, bundle_manifest
+
+HEALTH_PATH: Final = "/healthz"
+SERVER_NAME: Final = "pedelec-core"
+"""How `/healthz` tells a Core from any other server."""
+
+LOADER_FILES: Final = ("pedelec.js", "pedelec.mjs", "pedelec.d.ts")
+
+
+def build_app(desk: PageDesk, guard: Guard, site: Path | None) -> Starlette:
+    """Put the app together.
+
+    Args:
+        desk: where the pages' frames go.
+        guard: who may send a request at all.
+        site: the folder served at `/`, or None for a note that there is none.
+    """
+    sdk_files = Files(Path(str(files("pedelec"))) / "static", cross_origin=True)
+    routes: list[BaseRoute] = [
+        Route(HEALTH_PATH, _health),
+        WebSocketRoute(PAGE_PATH, PageEndpoint(desk)),
+        Route(f"/runtime/{MANIFEST_NAME}", bundle_manifest),
+        Mount("/runtime", BundleFiles(RUNTIME_DIR)),
+        Mount("/wheels", BundleFiles(WHEELS_DIR)),
+        Mount("/sdk", sdk_files),
+        *(Route(f"/{name}", sdk_files) for name in LOADER_FILES),
+        Mount("/", Files(site, html=True)) if site else Route("/", _no_site),
+    ]
+    return Starlette(routes=routes, middleware=[Middleware(GuardMiddleware, guard=guard)])
+
+
+async def _health(_request: Request) -> Response:
+    headers = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin"}
+    return JSONResponse({"ok": True, "name": SERVER_NAME, "version": __version__}, headers=headers)
+
+
+async def _no_site(_request: Request) -> Response:
+    return PlainTextResponse("Pedelec Core is running. It serves a site here with --site DIR.\n", 404)

@@ -1,0 +1,180 @@
+"""The life of the Core process: take the folder and the port, serve, tell that it is ready, leave no trace.
+
+Owns the order of starting and stopping: everything that is started here is stopped here. Parses no command
+line.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, override
+
+import uvicorn
+from pedelec.protocol import Limits
+from starlette.types import ASGIApp
+
+from pedelec_core import __version__
+from pedelec_core.agent_desk import AgentDesk
+from pedelec_core.command_errors import CommandError
+from pedelec_core.hub import Hub
+from pedelec_core.ipc import LocalServer
+from pedelec_core.origins import ORIGINS_NAME, OriginStore
+from pedelec_core.page_desk import PageDesk
+from pedelec_core.runtime.errors import BundleError
+from pedelec_core.runtime.locations import require_bundle
+from pedelec_core.state_dir import RuntimeInfo, StateDir
+
+from .app import build_app
+from .guard import Guard
+from .listen import listen, url_of
+from .page_socket import AbortableProtocol
+
+_STOP_SECONDS: Final = 1
+_PING_SECONDS: Final = 20
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """What `pedelec-core serve` was told. `host` is a loopback address; port 0 is any free one."""
+
+    host: str
+    port: int
+    state_dir: Path | None = None
+    site: Path | None = None
+    allow_origins: tuple[str, ...] = ()
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn that tells when it listens, and leaves the signals to us (its own handling ends in a kill)."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listening = asyncio.Event()
+
+    @override
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    @override
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
+
+
+def serve(options: ServeOptions, announce: Callable[[str], None]) -> None:
+    """Run Core until SIGINT or SIGTERM.
+
+    Args:
+        options: where and what to serve.
+        announce: told Core's URL once everything is ready.
+
+    Raises:
+        CommandError: Core cannot be started; nothing is left behind.
+    """
+    if options.site is not None and not options.site.is_dir():
+        raise CommandError(f"The site {options.site} is not a folder.")
+    state_dir = StateDir(options.state_dir)
+    state_dir.prepare()
+    with state_dir.held(), state_dir.socket_path() as socket_path:
+        origins = OriginStore(state_dir.path / ORIGINS_NAME, options.allow_origins)
+        origins.approved()  # a broken file is told now, not at the first page
+        with listen(options.host, options.port) as listener:
+            core = _Core(options, state_dir, socket_path, origins, listener)
+            asyncio.run(core.run(announce))
+
+
+class _Core:
+    """A Core that has its folder and its port."""
+
+    def __init__(
+        self,
+        options: ServeOptions,
+        state_dir: StateDir,
+        socket_path: Path,
+        origins: OriginStore,
+        listener: socket.socket,
+    ) -> None:
+        self._options = options
+        self._state_dir = state_dir
+        self._socket_path = socket_path
+        self._origins = origins
+        self._listener = listener
+        self._port: int = listener.getsockname()[1]
+
+    async def run(self, announce: Callable[[str], None]) -> None:
+        stopping = _stop_signal()
+        _warn_without_bundle()
+        hub = Hub()
+        guard = Guard(self._port, self._origins.is_approved)
+        server = _Server(_uvicorn_config(build_app(PageDesk(hub), guard, self._options.site)))
+        async with LocalServer(AgentDesk(hub), self._socket_path), asyncio.TaskGroup() as tasks:
+            tasks.create_task(server.serve(sockets=[self._listener]))
+            try:
+                await server.listening.wait()
+                runtime = self._runtime_info(hub)
+                self._state_dir.write_runtime(runtime)
+                announce(runtime.url)
+                await stopping.wait()
+            finally:
+                self._state_dir.remove_runtime()
+                await hub.close()
+                server.should_exit = True
+
+    def _runtime_info(self, hub: Hub) -> RuntimeInfo:
+        return RuntimeInfo(
+            pid=os.getpid(),
+            started_at=time.time(),
+            host=self._options.host,
+            port=self._port,
+            url=url_of(self._options.host, self._port),
+            socket=str(self._socket_path),
+            core_instance_id=hub.instance_id,
+            version=__version__,
+            token=secrets.token_urlsafe(32),
+            state_dir=str(self._state_dir.path),
+        )
+
+
+def _stop_signal() -> asyncio.Event:
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.set)
+    return stopping
+
+
+def _warn_without_bundle() -> None:
+    try:
+        require_bundle()
+    except BundleError as error:
+        _log.warning("pages cannot start Python here: %s", error)
+
+
+def _uvicorn_config(app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http="h11",
+        ws=AbortableProtocol,
+        ws_max_size=Limits().max_frame_bytes,
+        ws_ping_interval=_PING_SECONDS,
+        ws_ping_timeout=_PING_SECONDS,
+        # Loopback gains nothing from compression, and a small frame could unpack to a huge one.
+        ws_per_message_deflate=False,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=_STOP_SECONDS,
+    )
