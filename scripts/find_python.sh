@@ -1,14 +1,17 @@
 #!/bin/sh
+# usage: find_python.sh [PREFIX...]
 # Prints the path of a Python that can run the set-up, and says on stderr which one it is.
 # Candidates are run, not trusted by name: a shim may refuse to run, a Python may lack venv, ssl or sqlite3.
+# Looks through PATH, through the versions that pyenv and its like keep, and into bin/ of each PREFIX.
 # Remembers its choice in build/setup/python. As a last resort lets uv fetch a Python into build/python.
 set -u
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
-state=${PEDELEC_SETUP_STATE:-$root/build/setup}
-uv_version_wanted=3.13
+remembered_in=$root/build/setup/python
+version_to_fetch=3.13
+[ $# -gt 0 ] || set -- /usr/local /opt/homebrew /opt/local /usr "$HOME/.local"
 
-# Runs on any Python since 2.7. Prints version and path; the path is that of the Python behind a virtual environment.
+# Runs on any Python since 2.7. Prints version and path, the latter of the Python behind a virtual environment.
 check='
 import sys
 if sys.version_info < (3, 12):
@@ -30,6 +33,7 @@ accept() { # PATH: true if it will do; then $version and $found are set
     tried=$tried$1:
     [ -f "$1" ] && [ -x "$1" ] || return 1
     if answer=$("$1" -c "$check" 2>&1 </dev/null); then
+        answer=$(printf '%s\n' "$answer" | sed -n '$p') # a warning may stand above
         version=${answer%% *} found=${answer#* }
         [ -x "$found" ] && return 0
         answer='did not say where it is'
@@ -59,7 +63,7 @@ search_versions() { # ROOT: the folders that pyenv, uv, asdf and mise keep one P
     return 1
 }
 
-search() {
+search() { # PREFIX...
     for name in python3.14 python3.13 python3.12 python3 python; do
         search_path "$name" && return 0
     done
@@ -68,7 +72,7 @@ search() {
         "$root/build/python"; do
         search_versions "$versions" && return 0
     done
-    for prefix in /usr/local /opt/homebrew /opt/local /usr "$HOME/.local"; do
+    for prefix in "$@"; do
         for name in python3.14 python3.13 python3.12 python3; do
             accept "$prefix/bin/$name" && return 0
         done
@@ -92,18 +96,19 @@ find_uv() { # sets $uv; installs it with any Python that has pip
 }
 
 fetch_with_uv() {
-    [ "${PEDELEC_SETUP_FETCH:-1}" = 1 ] && find_uv || return 1
-    echo "No Python 3.12 or newer here; uv fetches $uv_version_wanted …" >&2
-    "$uv" python install --install-dir "$root/build/python" --no-bin "$uv_version_wanted" >&2 || return 1
+    find_uv || return 1
+    echo "No Python 3.12 or newer here; uv fetches $version_to_fetch …" >&2
+    "$uv" python install --install-dir "$root/build/python" --no-bin "$version_to_fetch" >&2 || return 1
     search_versions "$root/build/python"
 }
 
 remembered=
-[ -r "$state/python" ] && remembered=$(cat "$state/python")
+[ -r "$remembered_in" ] && remembered=$(cat "$remembered_in")
 
-if { [ -n "$remembered" ] && accept "$remembered"; } || search || fetch_with_uv; then
+if { [ -n "$remembered" ] && accept "$remembered"; } || search "$@" || fetch_with_uv; then
     if [ "$found" != "$remembered" ]; then
-        mkdir -p "$state" && printf '%s\n' "$found" >"$state/python.$$" && mv "$state/python.$$" "$state/python"
+        mkdir -p "${remembered_in%/*}"
+        printf '%s\n' "$found" >"$remembered_in.$$" && mv "$remembered_in.$$" "$remembered_in"
     fi
     echo "Using Python $version ($found)." >&2
     printf '%s\n' "$found"

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from pedelec_core.runtime.digests import combine
-
 from scripts.browsers.record import read_record
 
 from .relay import relayed

@@ -107,7 +107,7 @@ class Environment:
             progress(name, len(seen), len(names))
 
         options: list[str | Path] = ["--require-hashes", "--no-deps", "-r", self.lock]
-        run_pip(["install", *options], python=self.python, on_package=count)
+        run_pip(["install", *options], python=self.python, progress=progress, on_package=count)
 
     def _install_packages(self, progress: Progress) -> None:
         progress("installing in place")

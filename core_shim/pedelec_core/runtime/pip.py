@@ -22,6 +22,7 @@ _ENVIRONMENT = {
     "PIP_CONSTRAINT": os.devnull,
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     "PIP_NO_INPUT": "1",
+    "PIP_PROGRESS_BAR": "raw",
     "PIP_REQUIRE_VIRTUALENV": "0",
     "PIP_USER": "0",
 }
@@ -58,10 +59,5 @@ def run_pip(
         elif line.startswith("Installing collected packages:"):
             progress("unpacking")
 
-    command, *options = arguments
     # -I: neither PYTHON* variables nor the user's site-packages may put another pip in front.
-    return run(
-        [python, "-I", "-m", "pip", command, "--progress-bar", "raw", *options],
-        env=_ENVIRONMENT,
-        on_line=watch,
-    )
+    return run([python, "-I", "-m", "pip", *arguments], env=_ENVIRONMENT, on_line=watch)
