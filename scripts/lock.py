@@ -13,7 +13,7 @@ from pedelec_core.runtime.digests import sha256_file
 from pedelec_core.runtime.fetch import PAGE_TARGET
 from pedelec_core.runtime.pins import NODE_LOCK, PAGE_PACKAGES, PAGE_WHEELS_LOCK
 from pedelec_core.runtime.pip import run_pip
-from pedelec_core.runtime.process import CommandError, run
+from pedelec_core.runtime.process import ProgramError, run
 
 ROOT = Path(__file__).resolve().parents[1]
 UV_LOCK = ROOT / "scripts" / "uv.lock"
@@ -38,7 +38,7 @@ def main() -> int:
             ]
             _compile(uv, ROOT / "requirements.lock", [*sources, "--no-emit-package", "pedelec"])
         _lock_page_wheels()
-    except CommandError as error:
+    except ProgramError as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pedelec_core.runtime.process import CommandError
+from pedelec_core.runtime.process import ProgramError
 from pedelec_core.runtime.progress import Progress, silent
-
-from .machine import Machine
-from .model import Browser, BrowserError, BrowserSpec
+from scripts.browsers.machine import Machine
+from scripts.browsers.model import Browser, BrowserError, BrowserSpec
 
 _APT = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get")
 _APT_DOES = {"dlstatus": "downloading", "pmstatus": "installing"}
@@ -68,7 +67,7 @@ class Chooser:
             self.machine.run(
                 _playwright("install", *spec.download), self._watch(r"(\d+)% of", lambda _: what)
             )
-        except CommandError:
+        except ProgramError:
             self.download_failed = True
             return None
         return self._own(spec) or self._with_libraries(spec)
@@ -80,7 +79,7 @@ class Chooser:
         self.progress(f"{spec.name}: installing the libraries that it needs")
         try:
             self.machine.run(_playwright("install-deps", spec.engine))
-        except CommandError:
+        except ProgramError:
             return None
         return self._own(spec)
 
@@ -104,7 +103,7 @@ class Chooser:
                 self._package_lists_are_fresh = True
             options = ("-y", "--no-install-recommends", "-o", "APT::Status-Fd=1")
             self.machine.run([*_APT, "install", *options, package], status)
-        except CommandError as error:
+        except ProgramError as error:
             raise BrowserError(f"Debian's {package} could not be installed: {error}") from error
         return self._system(spec)
 

@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from pedelec_core.runtime.process import CommandError, run
-
-from .model import Browser
+from pedelec_core.runtime.process import ProgramError, run
+from scripts.browsers.model import Browser
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,7 +22,7 @@ class Machine(Protocol):
     """What choosing a browser needs to ask of a machine, or to do to it."""
 
     def run(self, command: Sequence[str | Path], on_line: Callable[[str], None] | None = None) -> str:
-        """Run a command within a bounded time and return its output. Raises `CommandError`."""
+        """Run a command within a bounded time and return its output. Raises `ProgramError`."""
 
     def which(self, program: str) -> str | None:
         """Return the path of a program that is there, or None."""
@@ -48,7 +47,7 @@ class ThisMachine:
         command = [sys.executable, "-m", "scripts.browsers.start", browser.engine]
         try:
             run([*command, json.dumps(dict(browser.launch_options))], cwd=ROOT, seconds=_START_SECONDS)
-        except CommandError:
+        except ProgramError:
             return False
         return True
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from .model import Browser
+from scripts.browsers.model import Browser
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 import sys
 from pathlib import Path
 
-from .browsers import browsers_step
-from .bundle import bundle_step
-from .environment import Environment
-from .lock import only_one
-from .steps import SetupError, Stamps, run_steps
+from scripts.setup.browsers import browsers_step
+from scripts.setup.bundle import bundle_step
+from scripts.setup.environment import Environment
+from scripts.setup.lock import only_one
+from scripts.setup.steps import SetupError, Stamps, run_steps
 
 ROOT = Path(__file__).resolve().parents[2]
 

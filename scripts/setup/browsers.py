@@ -4,9 +4,8 @@ from pathlib import Path
 
 from pedelec_core.runtime.digests import combine
 from scripts.browsers.record import read_record
-
-from .relay import relayed
-from .steps import Step
+from scripts.setup.relay import relayed
+from scripts.setup.steps import Step
 
 
 def browsers_step(root: Path, python: Path) -> Step:

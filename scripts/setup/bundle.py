@@ -6,9 +6,8 @@ from pathlib import Path
 from pedelec_core.runtime import build
 from pedelec_core.runtime.digests import combine
 from pedelec_core.runtime.errors import BundleError
-
-from .relay import relayed, report_progress
-from .steps import Step
+from scripts.setup.relay import relayed, report_progress
+from scripts.setup.steps import Step
 
 
 def bundle_step(root: Path, python: Path) -> Step:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from pedelec_core.runtime.digests import combine
 from pedelec_core.runtime.pip import run_pip
-from pedelec_core.runtime.process import CommandError, run
+from pedelec_core.runtime.process import ProgramError, run
 from pedelec_core.runtime.progress import Progress
-
-from .steps import Stamps, Step
+from scripts.setup.steps import Stamps, Step
 
 ENVIRONMENT = "environment"
 DEPENDENCIES = "dependencies"
@@ -85,7 +84,7 @@ class Environment:
     def _runs(self, code: str) -> bool:
         try:
             run([self.python, "-I", "-c", code])
-        except CommandError:
+        except ProgramError:
             return False
         return True
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pedelec_core.runtime.process import CommandError, run
+from pedelec_core.runtime.process import ProgramError, run
 from pedelec_core.runtime.progress import Progress
 
 _FIELD = "\t"
@@ -18,7 +18,7 @@ def relayed(command: Sequence[str | Path], root: Path, progress: Progress) -> No
     """Run `command` in `root` and show the progress that it reports.
 
     Raises:
-        CommandError: it failed; the tail holds what it printed besides progress.
+        ProgramError: it failed; the tail holds what it printed besides progress.
     """
 
     def pass_on(line: str) -> None:
@@ -28,6 +28,6 @@ def relayed(command: Sequence[str | Path], root: Path, progress: Progress) -> No
 
     try:
         run(command, cwd=root, on_line=pass_on)
-    except CommandError as error:
+    except ProgramError as error:
         said = [line for line in error.tail.splitlines() if _FIELD not in line]
-        raise CommandError(error.command, error.status, "\n".join(said)) from error
+        raise ProgramError(error.command, error.status, "\n".join(said)) from error

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TextIO
 
 from pedelec_core.runtime.errors import BundleError
-from pedelec_core.runtime.process import CommandError
+from pedelec_core.runtime.process import ProgramError
 from pedelec_core.runtime.progress import Progress
-
-from .console import StepDisplay
+from scripts.setup.console import StepDisplay
 
 
 class SetupError(Exception):
@@ -124,7 +123,7 @@ def _do(step: Step, display: Progress) -> None:
         step.run(display)
     except BundleError as error:
         raise SetupError(error.message, error.advice) from error
-    except CommandError as error:
+    except ProgramError as error:
         raise SetupError(str(error), step.advice) from error
     except OSError as error:
         raise SetupError(

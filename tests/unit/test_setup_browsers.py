@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from pedelec_core.runtime.process import CommandError
+from pedelec_core.runtime.process import ProgramError
 from scripts.browsers.choose import Chooser
 from scripts.browsers.model import Browser, BrowserError, BrowserSpec
 from scripts.browsers.record import Record, read_record
@@ -56,7 +56,7 @@ class DescribedMachine:
         self.done.append(("apt " if "apt-get" in words else "") + name)
         if self.done[-1] == "install":
             if not self.download_works:
-                raise CommandError(words, 1, "no such host")
+                raise ProgramError(words, 1, "no such host")
             self._put_own()
         elif self.done[-1] == "install-deps":
             self.own_starts = True

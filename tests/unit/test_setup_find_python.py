@@ -37,11 +37,8 @@ class Machine:
             "PYENV_ROOT": str(self.root / "pyenv"),
             "PATH": os.pathsep.join(map(str, folders)),
         }
-        command: list[str | Path] = [
-            "/bin/sh",
-            self.root / "checkout" / "scripts" / "find_python.sh",
-            self.root / "prefix",
-        ]
+        script = self.root / "checkout" / "scripts" / "find_python.sh"
+        command: list[str | Path] = ["/bin/sh", script, self.root / "prefix"]
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pedelec_core.runtime.errors import BundleError
-from pedelec_core.runtime.process import CommandError
+from pedelec_core.runtime.process import ProgramError
 from pedelec_core.runtime.progress import Progress
 from scripts.setup.console import StepDisplay
 from scripts.setup.environment import DEPENDENCIES, Environment
@@ -68,7 +68,7 @@ def test_a_step_is_done_again_when_its_inputs_change_or_its_result_is_gone(works
 @pytest.mark.parametrize(
     ("failure", "text"),
     [
-        (CommandError(["/bin/pip"], 1, "no such host"), "pip ended with status 1:\nno such host\nMend b."),
+        (ProgramError(["/bin/pip"], 1, "no such host"), "pip ended with status 1:\nno such host\nMend b."),
         (BundleError("The hash is wrong.", "Try again."), "The hash is wrong.\nTry again."),
         (OSError(28, "No space left on device"), "No space left on device"),
     ],
@@ -150,7 +150,7 @@ def test_a_second_set_up_waits_for_the_first_and_says_for_whom(tmp_path: Path) -
 def test_the_set_up_runs_before_anything_is_installed() -> None:
     program = "import sys; sys.path[:0] = sys.argv[1:]; import scripts.setup.__main__"
     # -S: no site-packages, as with a Python that has never seen this project.
-    command = [sys.executable, "-I", "-S", "-c", program, ROOT, ROOT / "core_shim"]
+    command: list[str | Path] = [sys.executable, "-I", "-S", "-c", program, ROOT, ROOT / "core_shim"]
     outcome = subprocess.run(command, capture_output=True, text=True, timeout=30)
     assert outcome.returncode == 0, outcome.stderr
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import fetch
-from .digests import combine
-from .errors import BundleError
-from .licenses import write_licenses
-from .manifest import (
+from pedelec_core.runtime import fetch
+from pedelec_core.runtime.digests import combine
+from pedelec_core.runtime.errors import BundleError
+from pedelec_core.runtime.licenses import write_licenses
+from pedelec_core.runtime.manifest import (
     LICENSES_DIR,
     MANIFEST_NAME,
     RUNTIME_DIR,
@@ -26,13 +26,13 @@ from .manifest import (
     list_files,
     read,
 )
-from .node import ensure_node
-from .page_lock import audit, write_page_lock
-from .pins import PAGE_WHEELS_LOCK, PYODIDE_FILES, PYODIDE_LOCK_NAME, PYODIDE_VERSION
-from .progress import Progress
-from .sdk_wheel import build_wheel, hash_inputs
-from .staging import staging
-from .verify import check_quickly, find_problems
+from pedelec_core.runtime.node import ensure_node
+from pedelec_core.runtime.page_lock import audit, write_page_lock
+from pedelec_core.runtime.pins import PAGE_WHEELS_LOCK, PYODIDE_FILES, PYODIDE_LOCK_NAME, PYODIDE_VERSION
+from pedelec_core.runtime.progress import Progress
+from pedelec_core.runtime.sdk_wheel import build_wheel, hash_inputs
+from pedelec_core.runtime.staging import staging
+from pedelec_core.runtime.verify import check_quickly, find_problems
 
 
 def runtime_inputs() -> str:

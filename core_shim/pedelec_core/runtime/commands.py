@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from . import locations
-from .build import build_bundle, is_current
-from .errors import BundleError
-from .progress import Progress, silent
-from .verify import find_problems
+from pedelec_core.runtime import locations
+from pedelec_core.runtime.build import build_bundle, is_current
+from pedelec_core.runtime.errors import BundleError
+from pedelec_core.runtime.progress import Progress, silent
+from pedelec_core.runtime.verify import find_problems
 
 
 def build(out: Path | None = None, progress: Progress = silent) -> Path:

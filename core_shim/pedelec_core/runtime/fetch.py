@@ -8,10 +8,10 @@ import re
 import shutil
 from pathlib import Path
 
-from .digests import integrity, sha256_file
-from .errors import BundleError
-from .node import Node
-from .pins import (
+from pedelec_core.runtime.digests import integrity, sha256_file
+from pedelec_core.runtime.errors import BundleError
+from pedelec_core.runtime.node import Node
+from pedelec_core.runtime.pins import (
     PAGE_ABI,
     PAGE_PLATFORM,
     PAGE_PYTHON,
@@ -19,10 +19,10 @@ from .pins import (
     PYODIDE_INTEGRITY,
     PYODIDE_VERSION,
 )
-from .pip import run_pip
-from .process import CommandError, run
-from .progress import Progress, silent
-from .staging import staging
+from pedelec_core.runtime.pip import run_pip
+from pedelec_core.runtime.process import ProgramError, run
+from pedelec_core.runtime.progress import Progress, silent
+from pedelec_core.runtime.staging import staging
 
 _ADVICE = "Check the network connection, then try again; what is already here is kept."
 _TAMPERED = (
@@ -61,7 +61,7 @@ def fetch_pyodide(downloads: Path, node: Node, progress: Progress = silent) -> P
         ]
         try:
             run([*command, "--cache", downloads / "npm"], cwd=folder, env=node.environment)
-        except CommandError as error:
+        except ProgramError as error:
             raise BundleError(f"npm could not fetch {package}: {error}", _ADVICE) from error
         return _keep_if_pinned(folder / f"pyodide-{PYODIDE_VERSION}.tgz", downloads)
 
@@ -104,7 +104,7 @@ def fetch_page_wheels(
         options: list[str | Path] = ["--require-hashes", "--no-deps", *PAGE_TARGET, "--dest", fresh]
         try:
             run_pip(["download", *options, "-r", lock], progress=progress)
-        except CommandError as error:
+        except ProgramError as error:
             raise BundleError(f"pip could not fetch the wheels for the page: {error}", _ADVICE) from error
         shutil.rmtree(folder, ignore_errors=True)
         fresh.rename(folder)

@@ -4,10 +4,10 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from .errors import BundleError
-from .manifest import LICENSES_DIR, LicenseEntry
-from .page_lock import read_metadata
-from .pins import PYODIDE_VERSION
+from pedelec_core.runtime.errors import BundleError
+from pedelec_core.runtime.manifest import LICENSES_DIR, LicenseEntry
+from pedelec_core.runtime.page_lock import read_metadata
+from pedelec_core.runtime.pins import PYODIDE_VERSION
 
 _PYODIDE_NOTICE = f"""\
 Pyodide {PYODIDE_VERSION} is under the Mozilla Public License, version 2.0 (the text is below).

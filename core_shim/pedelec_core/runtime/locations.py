@@ -6,8 +6,8 @@ from typing import Final
 
 import platformdirs
 
-from .errors import BundleError
-from .manifest import MANIFEST_NAME
+from pedelec_core.runtime.errors import BundleError
+from pedelec_core.runtime.manifest import MANIFEST_NAME
 
 ENVIRONMENT_VARIABLE: Final = "PEDELEC_RUNTIME_DIR"
 
@@ -64,7 +64,7 @@ def require_bundle() -> Path:
     Raises:
         BundleError: there is none, or the one found is only half there.
     """
-    from .verify import check_quickly
+    from pedelec_core.runtime.verify import check_quickly
 
     found = find_bundle()
     if found is None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from .digests import sha256_file
-from .errors import BundleError
+from pedelec_core.runtime.digests import sha256_file
+from pedelec_core.runtime.errors import BundleError
 
 MANIFEST_NAME: Final = "manifest.json"
 FORMAT_VERSION: Final = 1

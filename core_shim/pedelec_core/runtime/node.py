@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .digests import sha256_file
-from .errors import BundleError
-from .pins import NODE_LOCK, NODE_MIN_MAJOR
-from .pip import run_pip
-from .process import CommandError, run
-from .progress import Progress, silent
-from .staging import staging
+from pedelec_core.runtime.digests import sha256_file
+from pedelec_core.runtime.errors import BundleError
+from pedelec_core.runtime.pins import NODE_LOCK, NODE_MIN_MAJOR
+from pedelec_core.runtime.pip import run_pip
+from pedelec_core.runtime.process import ProgramError, run
+from pedelec_core.runtime.progress import Progress, silent
+from pedelec_core.runtime.staging import staging
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def _try(executable: Path, npm: tuple[str, ...]) -> Node | None:
             return None
         node = Node(executable, npm, version)
         run([*npm, "--version"], env=node.environment)
-    except CommandError:
+    except ProgramError:
         return None
     return node
 
@@ -107,7 +107,7 @@ def _install(work_dir: Path, progress: Progress, python: Path) -> Node:
                 fresh,
             ]
             run_pip(["install", *options, "-r", NODE_LOCK], python=python, progress=progress)
-        except CommandError as error:
+        except ProgramError as error:
             message = f"No Node {NODE_MIN_MAJOR} or newer on PATH, and PyPI's could not be installed: {error}"
             raise BundleError(message, advice) from error
         if _in_wheel(fresh) is None:

@@ -13,10 +13,10 @@ from email.parser import Parser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .digests import sha256_file
-from .errors import BundleError
-from .pins import PAGE_PLATFORM, PAGE_PYTHON
-from .process import CommandError, run
+from pedelec_core.runtime.digests import sha256_file
+from pedelec_core.runtime.errors import BundleError
+from pedelec_core.runtime.pins import PAGE_PLATFORM, PAGE_PYTHON
+from pedelec_core.runtime.process import ProgramError, run
 
 if TYPE_CHECKING:
     from pyodide_lock import PackageSpec, PyodideLockSpec
@@ -126,7 +126,7 @@ def audit(wheels: Sequence[Path]) -> None:
             raise BundleError(f"{wheel.name} is not for the page's platform {PAGE_PLATFORM}.", _PINS_ADVICE)
         try:
             report = run([scripts / "pyodide", "auditwheel", "show", wheel], env={"PATH": path})
-        except CommandError as error:
+        except ProgramError as error:
             raise BundleError(f"`pyodide auditwheel` refuses {wheel.name}: {error}", _PINS_ADVICE) from error
         # A library's own line has no indent; each shared library that it needs stands below it, indented.
         if needed := [line.strip() for line in report.splitlines() if line[:1].isspace() and line.strip()]:

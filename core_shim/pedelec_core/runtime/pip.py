@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .process import run
-from .progress import Progress, silent
+from pedelec_core.runtime.process import run
+from pedelec_core.runtime.progress import Progress, silent
 
 _RAW_PROGRESS = re.compile(r"^Progress (\d+) of (\d+)$")
 _COLLECTING = re.compile(r"^Collecting ([\w.-]+)")
@@ -44,7 +44,7 @@ def run_pip(
         on_package: told the name of each package that pip turns to.
 
     Raises:
-        CommandError: pip is missing or reported an error.
+        ProgramError: pip is missing or reported an error.
     """
     current = "downloads"
 

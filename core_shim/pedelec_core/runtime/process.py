@@ -15,7 +15,7 @@ from pathlib import Path
 TAIL_LINES = 15
 
 
-class CommandError(Exception):
+class ProgramError(Exception):
     """A child program could not be started or ended with a status other than 0.
 
     Attributes:
@@ -60,7 +60,7 @@ def run(
         seconds: after this time it is killed with all that it started.
 
     Raises:
-        CommandError: it could not be started, or its exit status is not 0.
+        ProgramError: it could not be started, or its exit status is not 0.
     """
     arguments = [str(part) for part in command]
     output: list[str] = []
@@ -82,7 +82,7 @@ def run(
             start_new_session=True,
         )
     except OSError as error:
-        raise CommandError(arguments, None, str(error)) from error
+        raise ProgramError(arguments, None, str(error)) from error
     timer = None if seconds is None else threading.Timer(seconds, _end, [child, signal.SIGKILL])
     with child:
         assert child.stdout is not None
@@ -103,7 +103,7 @@ def run(
             if timer is not None:
                 timer.cancel()
     if child.returncode != 0:
-        raise CommandError(arguments, child.returncode, "\n".join(tail))
+        raise ProgramError(arguments, child.returncode, "\n".join(tail))
     return "\n".join(output)
 
 

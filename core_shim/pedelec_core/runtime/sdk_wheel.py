@@ -4,9 +4,9 @@ import re
 import sys
 from pathlib import Path
 
-from .digests import combine
-from .errors import BundleError
-from .process import CommandError, run
+from pedelec_core.runtime.digests import combine
+from pedelec_core.runtime.errors import BundleError
+from pedelec_core.runtime.process import ProgramError, run
 
 # The earliest time a zip can hold; any fixed one would do.
 _SOURCE_DATE_EPOCH = "315532800"
@@ -42,7 +42,7 @@ def build_wheel(source: Path, destination: Path) -> Path:
     ]
     try:
         output = run(command, cwd=source, env={"SOURCE_DATE_EPOCH": _SOURCE_DATE_EPOCH})
-    except CommandError as error:
+    except ProgramError as error:
         message = f"The SDK's wheel could not be built from {source}: {error}"
         raise BundleError(message, "Mend what the build names, then try again.") from error
     built = re.search(r"pedelec-\S+\.whl", output)

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from .digests import sha256_file
-from .errors import BundleError
-from .manifest import MANIFEST_NAME, FileEntry, Manifest, read
+from pedelec_core.runtime.digests import sha256_file
+from pedelec_core.runtime.errors import BundleError
+from pedelec_core.runtime.manifest import MANIFEST_NAME, FileEntry, Manifest, read
 
 
 def check_quickly(bundle: Path) -> Manifest:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pedelec_core.runtime.pip import run_pip
-from pedelec_core.runtime.process import TAIL_LINES, CommandError, run
+from pedelec_core.runtime.process import TAIL_LINES, ProgramError, run
 
 
 def test_output_is_returned_and_each_line_is_passed_on_as_it_comes() -> None:
@@ -18,14 +18,14 @@ def test_output_is_returned_and_each_line_is_passed_on_as_it_comes() -> None:
 
 
 def test_a_failure_carries_the_status_and_the_last_lines() -> None:
-    with pytest.raises(CommandError) as caught:
+    with pytest.raises(ProgramError) as caught:
         run([sys.executable, "-c", "print(*range(99), sep='\\n'); exit(3)"])
     assert caught.value.status == 3
     assert caught.value.tail.splitlines() == [str(number) for number in range(99 - TAIL_LINES, 99)]
 
 
 def test_a_program_that_is_not_there_is_a_failure_without_a_status(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="could not be started") as caught:
+    with pytest.raises(ProgramError, match="could not be started") as caught:
         run([tmp_path / "nothing"])
     assert caught.value.status is None
 
@@ -38,7 +38,7 @@ def test_variables_that_redirect_python_do_not_reach_a_child(monkeypatch: pytest
 def test_a_program_that_takes_too_long_is_killed_with_its_children() -> None:
     children: list[str] = []
     # The grandchild holds the pipe open; without its end this would wait for a minute.
-    with pytest.raises(CommandError) as caught:
+    with pytest.raises(ProgramError) as caught:
         run(["/bin/sh", "-c", "sleep 60 & echo $!; wait"], on_line=children.append, seconds=0.2)
     assert caught.value.status == -signal.SIGKILL
     assert len(children) == 1
