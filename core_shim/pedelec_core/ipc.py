@@ -15,10 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Final, Literal, Self, assert_never
 
-from pedelec.errors import Code, PedelecError
-from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, JsonObject, Limits, encode_value, to_camel
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from pedelec.errors import Code, PedelecError
+from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, JsonObject, Limits, encode_value, to_camel
 from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
 from pedelec_core.hub import Progress
 

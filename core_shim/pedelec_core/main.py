@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final
 
 from pedelec.errors import PedelecError
-
 from pedelec_core import __version__
 from pedelec_core.command_errors import CommandError
 from pedelec_core.origins import ORIGINS_NAME, OriginStore, normalize_origin

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Self
 
 import jsonschema_rs
+
 from pedelec import json_safe
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import (
@@ -21,7 +22,6 @@ from pedelec.protocol import (
     Limits,
     encode_value,
 )
-
 from pedelec_core.violations import Path, args_invalid, describe, json_pointer, nearest, type_name
 
 MAX_TOOLS: Final = 256

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 import platformdirs
+
 from pedelec.protocol import to_camel
 
 from .command_errors import CommandError

@@ -17,10 +17,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from jsonschema_rs import ValidationError
+from rapidfuzz import fuzz, process
+
 from pedelec.errors import Code, PedelecError
 from pedelec.json_safe import render_path
 from pedelec.protocol import JsonObject, JsonValue, encode_value
-from rapidfuzz import fuzz, process
 
 MAX_VIOLATIONS: Final = 50
 
@@ -117,7 +118,7 @@ def _wrong_type(error: ValidationError, _schema: JsonObject) -> list[Violation]:
 
 
 def _type_violation(path: Path, types: Sequence[str], instance: Any) -> Violation:
-    expected, got = " or ".join(types), _preview(instance)
+    expected, got = " or ".join(sorted(types, key=lambda name: name == "null")), _preview(instance)
     facts: JsonObject = {"expected": expected, "got": got}
     unquoted = _unquoted(instance, types)
     if unquoted is not None:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
+from websockets.sync.client import ClientConnection, connect
+
 from pedelec.protocol import (
     PROTOCOL_VERSION,
     CoreMessage,
@@ -23,7 +25,6 @@ from pedelec.protocol import (
     decode_from_core,
     encode,
 )
-from websockets.sync.client import ClientConnection, connect
 
 WAIT_SECONDS = 20.0
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
-from pedelec.errors import Code, PedelecError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pedelec.errors import Code, PedelecError
 
 LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 PAGE_PATH: Final = "/page"

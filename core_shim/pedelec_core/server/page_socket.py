@@ -11,12 +11,12 @@ import secrets
 from collections.abc import Callable
 from typing import Final, override
 
-from pedelec.errors import Code, PedelecError
-from pedelec.protocol import ErrorEvent, Limits, encode
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from pedelec.errors import Code, PedelecError
+from pedelec.protocol import ErrorEvent, Limits, encode
 from pedelec_core.page_desk import PageDesk
 
 CLOSE_UNSUPPORTED_DATA: Final = 1003

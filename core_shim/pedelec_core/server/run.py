@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Final, override
 
 import uvicorn
-from pedelec.protocol import Limits
 from starlette.types import ASGIApp
 
+from pedelec.protocol import Limits
 from pedelec_core import __version__
 from pedelec_core.agent_desk import AgentDesk
 from pedelec_core.command_errors import CommandError

@@ -11,7 +11,6 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
-from pedelec.errors import Code, PedelecError
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -19,6 +18,7 @@ from starlette.responses import FileResponse, Response
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import Receive, Scope, Send
 
+from pedelec.errors import Code, PedelecError
 from pedelec_core.runtime.errors import BUILD_COMMAND
 from pedelec_core.runtime.locations import find_bundle
 from pedelec_core.runtime.manifest import MANIFEST_NAME
