@@ -119,7 +119,14 @@ def _run(argv: list[str]) -> int:
     line = _parse(words)
     request = _request(line)
     state_dir = line.options.get("--state-dir") or os.environ.get("PEDELEC_STATE_DIR") or _default_state_dir()
-    return _exchange(_connect(os.path.expanduser(state_dir)), request)
+    if not hasattr(_socket, "AF_UNIX"):
+        raise _unreachable("This system has no Unix sockets, over which Core is reached.", [])
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        _connect(connection, os.path.expanduser(state_dir))
+        return _exchange(connection, request)
+    finally:
+        connection.close()
 
 
 # --- the command line ----------------------------------------------------------------------------------
@@ -145,7 +152,8 @@ def _parse(words: list[str]) -> _Line:
             command = operands[0] if operands else None
             if name not in _OPTIONS:
                 raise _usage_error(command, f"There is no option {name}.")
-            if not equals and (value := next(rest, "")) == "":
+            value = value if equals else next(rest, "")
+            if not value:
                 raise _usage_error(command, f"{name} needs a value: {name} {_OPTIONS[name]}.")
             options[name] = value
         else:
@@ -228,7 +236,10 @@ def _args_text(operand: str) -> str:
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except (OSError, ValueError) as error:
             raise _unreadable(f"The file {path!r}", error) from None
-        data = _read_args(descriptor, f"The file {path!r}")
+        try:
+            data = _read_args(descriptor, f"The file {path!r}")
+        finally:
+            os.close(descriptor)
     else:
         data = operand.encode()
     if len(data) > MAX_ARGS_BYTES:
@@ -274,10 +285,7 @@ def _default_state_dir() -> str:
     return os.path.join(base, "pedelec")
 
 
-def _connect(state_dir: str) -> _socket.socket:
-    if not hasattr(_socket, "AF_UNIX"):
-        raise _unreachable("This system has no Unix sockets, over which Core is reached.", [])
-    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+def _connect(connection: _socket.socket, state_dir: str) -> None:
     try:
         connection.connect(os.path.join(state_dir, "core.sock"))
     except OSError as error:
@@ -286,7 +294,6 @@ def _connect(state_dir: str) -> _socket.socket:
             connection.connect(path)
         except OSError:
             raise why_not from None
-    return connection
 
 
 def _look_closer(state_dir: str, error: OSError) -> tuple[str, _CliError]:
@@ -310,7 +317,7 @@ def _look_closer(state_dir: str, error: OSError) -> tuple[str, _CliError]:
     except OSError as unreadable:
         problem = f"The state folder {state_dir} cannot be read: {unreadable.strerror}."
         return "", _unreachable(problem, ["Run this command as the user who runs Core."])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         return "", _unreachable(f"{state_dir}/runtime.json is not one that Core wrote.", steps)
     try:
         os.kill(pid, 0)
@@ -340,7 +347,6 @@ def _exchange(connection: _socket.socket, request: bytes) -> int:
         connection.sendall(b'{"type":"acknowledge"}\n')
     except OSError:
         pass  # Core is gone: it will take the answer for undelivered, and may give it once more
-    connection.close()
     return OK if answer.startswith(_OK_PREFIX) else NOT_OK
 
 

@@ -102,8 +102,8 @@ def test_arguments_over_a_limit_are_refused() -> None:
     assert parse_args('{"a":"äää"}', Limits(max_args_bytes=14))
     deep = '{"a":' + "[" * 100 + "]" * 100 + "}"
     assert parse_args(deep.replace("[[", "[", 1).replace("]]", "]", 1), Limits())
-    assert parse_refusal(deep)
-    assert parse_refusal("[" * 100_000)
+    assert "100" in parse_refusal(deep).message
+    assert "100" in parse_refusal("[" * 100_000).message
 
 
 # --- against a schema ----------------------------------------------------------------------------------
