@@ -6,6 +6,7 @@
 # Remembers its choice in build/setup/python. As a last resort lets uv fetch a Python into build/python.
 set -u
 
+HOME=${HOME:-/nonexistent}
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 remembered_in=$root/build/setup/python
 version_to_fetch=3.13

@@ -96,6 +96,7 @@ def _install(work_dir: Path, progress: Progress, python: Path) -> Node:
     """Install into a temporary folder and rename it, so that a kept Node is always a whole one."""
     target = _kept_folder(work_dir)
     advice = f"Install Node {NODE_MIN_MAJOR} or newer with npm, then try again."
+    progress(f"no Node {NODE_MIN_MAJOR} or newer here, fetching one")
     with staging(target.parent, "installing") as fresh:
         try:
             options: list[str | Path] = [

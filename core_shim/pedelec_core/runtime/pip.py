@@ -57,7 +57,7 @@ def run_pip(
         elif (step := _RAW_PROGRESS.match(line)) is not None:
             progress(current, int(step[1]), int(step[2]))
         elif line.startswith("Installing collected packages:"):
-            progress("unpacking")
+            progress("installing what was downloaded")
 
     # -I: neither PYTHON* variables nor the user's site-packages may put another pip in front.
     return run([python, "-I", "-m", "pip", *arguments], env=_ENVIRONMENT, on_line=watch)

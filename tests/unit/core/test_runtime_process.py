@@ -87,5 +87,5 @@ def test_progress_and_packages_are_read_from_what_pip_prints(tmp_path: Path) -> 
     assert packages == ["ruff"]
     assert shown == [
         ("ruff-0.17.6-py3-none-manylinux_2_17_x86_64.whl", 500, 1000),
-        ("unpacking", 0, 0),
+        ("installing what was downloaded", 0, 0),
     ]
