@@ -124,7 +124,7 @@ def _do(step: Step, display: Progress) -> None:
     except BundleError as error:
         raise SetupError(error.message, error.advice) from error
     except ProgramError as error:
-        raise SetupError(str(error), step.advice) from error
+        raise SetupError(f"{step.title}: {error}", step.advice) from error
     except OSError as error:
         raise SetupError(
             f"{step.title}: {error}", "Check the free space and the rights of this folder."

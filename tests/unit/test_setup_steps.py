@@ -68,7 +68,7 @@ def test_a_step_is_done_again_when_its_inputs_change_or_its_result_is_gone(works
 @pytest.mark.parametrize(
     ("failure", "text"),
     [
-        (ProgramError(["/bin/pip"], 1, "no such host"), "pip ended with status 1:\nno such host\nMend b."),
+        (ProgramError(["/bin/pip"], 1, "no such host"), "B: pip ended with status 1:\nno such host\nMend b."),
         (BundleError("The hash is wrong.", "Try again."), "The hash is wrong.\nTry again."),
         (OSError(28, "No space left on device"), "No space left on device"),
     ],
