@@ -22,7 +22,6 @@ _ENVIRONMENT = {
     "PIP_CONSTRAINT": os.devnull,
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     "PIP_NO_INPUT": "1",
-    "PIP_PROGRESS_BAR": "raw",
     "PIP_REQUIRE_VIRTUALENV": "0",
     "PIP_USER": "0",
 }
@@ -41,7 +40,8 @@ def run_pip(
         arguments: the pip command and its options.
         python: the interpreter whose pip is used.
         progress: told of each download, in bytes.
-        on_package: told the name of each package that pip turns to.
+        on_package: told the name of each package that pip turns to, instead of the bytes, which a pip older
+            than 24.1 cannot tell.
 
     Raises:
         ProgramError: pip is missing or reported an error.
@@ -60,4 +60,6 @@ def run_pip(
             progress("installing what was downloaded")
 
     # -I: neither PYTHON* variables nor the user's site-packages may put another pip in front.
-    return run([python, "-I", "-m", "pip", *arguments], env=_ENVIRONMENT, on_line=watch)
+    command = [python, "-I", "-m", "pip", *arguments]
+    bar = "raw" if on_package is None else "off"
+    return run(command, env=_ENVIRONMENT | {"PIP_PROGRESS_BAR": bar}, on_line=watch)
