@@ -14,7 +14,7 @@ type Handler = Callable[..., Any]
 
 
 class TransportListener(Protocol):
-    """Hears what happens to a connection. Calls arrive in order, never from within `send`."""
+    """Hears what happens to a connection. Calls arrive in order, never from within `connect` or `send`."""
 
     def opened(self) -> None:
         """Frames may be sent from now on."""

@@ -35,6 +35,7 @@ __all__ = [
     "ResultError",
     "TooLargeError",
     "encode",
+    "is_encodable",
     "parse",
     "render_path",
 ]

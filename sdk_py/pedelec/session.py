@@ -1,0 +1,359 @@
+"""One session: its handlers, its running calls, its status and its events.
+
+Owns that each call is run once and answered once, and what callbacks hear. Frames and times go in; messages
+go out through the owner (`client.Pedelec`), who also runs the coroutines. Does no I/O and reads no clock.
+"""
+
+import functools
+import logging
+import re
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, overload
+
+from pedelec import calls
+from pedelec.context import EventContext, StatusContext, ToolContext
+from pedelec.errors import Code, PedelecError
+from pedelec.events import Callbacks
+from pedelec.handlers import Bound, HandlerTable, Registration
+from pedelec.host import Host
+from pedelec.protocol import TOOL_NAME_PATTERN, JsonObject, Message, RawJson, ToolCall, ToolProgress
+from pedelec.tools import CheckedTools, ToolDefinition
+
+logger = logging.getLogger("pedelec")
+
+MAX_REMEMBERED_CALLS = 1_024
+_MAX_LISTED_TOOLS = 10
+
+
+class SessionOwner(Protocol):
+    """What a session needs of the client that it belongs to."""
+
+    @property
+    def host(self) -> Host: ...
+
+    @property
+    def max_result_bytes(self) -> int: ...
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+
+    def start(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        """Run a coroutine, at once as far as it goes without waiting."""
+
+    def send(self, message: Message) -> None:
+        """Send a message that nobody misses if the connection is down."""
+
+    def submit(self, session_id: str, tool_request_id: str, result: RawJson) -> None:
+        """Deliver a result, after a reconnect if need be."""
+
+    def submit_again(self, tool_request_id: str) -> None:
+        """Send a result once more if Core has not confirmed it yet."""
+
+    async def end_session(self, session_id: str) -> None: ...
+
+
+class PedelecSession:
+    """A session, made by `Pedelec.create_session` or `resume_session`.
+
+    Attributes:
+        session_id: also the agent's thread id.
+        session_created_at: when this object was made, in milliseconds since the epoch.
+    """
+
+    def __init__(self, owner: SessionOwner, session_id: str, tools: CheckedTools | None) -> None:
+        self.session_id = session_id
+        self.session_created_at = round(owner.now() * 1000)
+        self._owner = owner
+        self._handlers = HandlerTable(owner.host)
+        self._on_error = Callbacks("on_error", ("error", "ctx"), owner.host, owner.start)
+        self._on_status = Callbacks("on_status", ("status", "ctx"), owner.host, owner.start)
+        self._on_ended = Callbacks("on_ended", ("ctx",), owner.host, owner.start)
+        self._running: dict[str, ToolContext] = {}
+        self._held: dict[str, JsonObject] = {}  # arguments of calls that came before their handler could
+        self._holding = True
+        self._seen: dict[str, None] = {}
+        self._declared: set[str] | None = None  # unknown where another page declared them
+        self._warned: set[str] = set()
+        self._status = "idle"
+        self._ended = self._ending = self._failed = self._disconnected = False
+        if tools is not None:
+            self._declare(tools)
+
+    # --- handlers -----------------------------------------------------------------------------------
+
+    @overload
+    def on_tool[F: Callable[..., Any]](self, tool: str) -> Callable[[F], F]: ...
+    @overload
+    def on_tool(self, tool: str, handler: object) -> Registration: ...
+    @overload
+    def on_tool(self, tool: Callable[..., Any]) -> Registration: ...
+
+    def on_tool(self, tool: object, handler: object = None) -> Any:
+        """Set the handler of one tool, or the generic one for tools that have none.
+
+        ``session.on_tool("name", fn)`` and ``session.on_tool(fn)`` return a disposer;
+        ``@session.on_tool("name")`` and ``@session.on_tool`` leave the function usable. A named handler is
+        called with `(args, ctx)` or fewer, the generic one with `(tool, args, ctx)` or fewer; either may be
+        sync or async. A second handler of the same name replaces the first; a call that is running
+        finishes with the old one.
+
+        Raises:
+            PedelecError: `INVALID_INPUT` for a name that no tool can have or what cannot be called.
+        """
+        if not isinstance(tool, str):
+            return Registration(tool, self._registered(self._handlers.set_generic(tool)))
+        if not re.fullmatch(TOOL_NAME_PATTERN, tool):
+            raise PedelecError(
+                Code.INVALID_INPUT,
+                f"Tool name {tool!r:.200} must match {TOOL_NAME_PATTERN}.",
+                details={"field": "name"},
+            )
+        if handler is not None:
+            return self._set_named(tool, handler)
+
+        def decorate[F](function: F) -> F:
+            self._set_named(tool, function)
+            return function
+
+        return decorate
+
+    def on_error(self, callback: object) -> Registration:
+        """Call `callback(error, ctx)` for each failure of session or delivery; returns a disposer."""
+        return self._on_error.add(callback)
+
+    def on_status(self, callback: object) -> Registration:
+        """Call `callback(status, ctx)` whenever the status changes; returns a disposer."""
+        return self._on_status.add(callback)
+
+    def on_ended(self, callback: object) -> Registration:
+        """Call `callback(ctx)` once when the session is over; returns a disposer."""
+        return self._on_ended.add(callback)
+
+    def get_status(self) -> str:
+        """`idle`, `waiting_tool_result` while calls run, `error` while Core is out of reach, or `ended`."""
+        return self._status
+
+    async def end(self) -> None:
+        """End the session. A second call does nothing.
+
+        Raises:
+            PedelecError: Core did not confirm; `on_error` hears of it too, and `end` may be called again.
+        """
+        if self._ended or self._ending:
+            return
+        self._ending = True
+        try:
+            await self._owner.end_session(self.session_id)
+        except PedelecError as error:
+            self._emit_error(error, "sdk")
+            raise
+        finally:
+            self._ending = False
+        self._end("sdk")
+
+    onTool = on_tool  # noqa: N815 - the TypeScript SDK's names
+    onError = on_error  # noqa: N815
+    onStatus = on_status  # noqa: N815
+    onEnded = on_ended  # noqa: N815
+    getStatus = get_status  # noqa: N815
+
+    def _set_named(self, tool: str, handler: object) -> Registration:
+        function = handler.handler if isinstance(handler, ToolDefinition) else handler
+        dispose = self._registered(self._handlers.set_named(tool, function))
+        if self._declared is not None and tool not in self._declared:
+            self._warn_once(tool, "A handler is set for %s, but the session declares no such tool.")
+        return Registration(function, dispose)
+
+    def _registered(self, dispose: Callable[[], None]) -> Callable[[], None]:
+        self._start_held()
+        return dispose
+
+    # --- calls (from here on: for the owner) ----------------------------------------------------------
+
+    def _declare(self, tools: CheckedTools) -> None:
+        self._declared = {str(manifest["name"]) for manifest in tools.manifests}
+        self._handlers.replace_inline(tools.handlers)
+
+    def _call(self, message: ToolCall, received_at: float) -> None:
+        """Run a call, unless it was seen before."""
+        request_id = message.tool_request_id
+        if self._ended:
+            return
+        if request_id in self._seen:
+            self._owner.submit_again(request_id)
+            return
+        self._remember(request_id)
+        ctx = ToolContext(
+            type="tool_call",
+            source="core",
+            session_id=self.session_id,
+            session_created_at=self.session_created_at,
+            event_received_at=round(received_at * 1000),
+            event_emitted_at=round(self._owner.now() * 1000),
+            turn_id=message.turn_id,
+            turn_started_at=message.turn_started_at,
+            turn_kind="user",
+            tool_request_id=request_id,
+            tool=message.tool,
+            deadline=received_at + message.timeout_ms / 1000,
+            now=self._owner.now,
+            report=functools.partial(self._report_progress, request_id),
+        )
+        self._running[request_id] = ctx
+        self._failed = False
+        self._refresh_status("core")
+        assert not isinstance(message.args, RawJson)  # decoded frames hold values
+        handler = self._handlers.find(message.tool)
+        if handler is not None:
+            self._owner.start(self._run(handler, message.args, ctx))
+        elif self._holding:
+            self._held[request_id] = message.args
+        else:
+            self._refuse(ctx)
+
+    def _cancel(self, tool_request_id: str, reason: str) -> None:
+        ctx = self._running.get(tool_request_id)
+        if ctx is not None:
+            ctx.cancelled.set(reason)
+
+    def _stop_holding(self) -> None:
+        """The page has had time to set its handlers: warn of those that are missing, refuse their calls."""
+        self._holding = False
+        if not self._handlers.has_generic():
+            for tool in sorted((self._declared or set()) - self._handlers.names()):
+                self._warn_missing(tool)
+        for request_id in list(self._held):
+            del self._held[request_id]
+            if request_id in self._running:
+                self._refuse(self._running[request_id])
+
+    def _start_held(self) -> None:
+        for request_id, args in list(self._held.items()):
+            ctx = self._running.get(request_id)
+            handler = None if ctx is None else self._handlers.find(ctx.tool)
+            if ctx is not None and handler is not None:
+                del self._held[request_id]
+                self._owner.start(self._run(handler, args, ctx))
+
+    async def _run(self, handler: Bound, args: JsonObject, ctx: ToolContext) -> None:
+        limit = self._owner.max_result_bytes
+        self._settle(ctx, await calls.run(handler, args, ctx, max_bytes=limit, host=self._owner.host))
+
+    def _refuse(self, ctx: ToolContext) -> None:
+        self._warn_missing(ctx.tool)
+        others = sorted(self._handlers.names() & (self._declared or self._handlers.names()))
+        error = PedelecError(
+            Code.TOOL_HANDLER_NOT_FOUND,
+            f"The page declares {ctx.tool} but implements no handler for it.",
+            recovery_steps=[
+                "Tell the user that the page lacks this tool's handler; calling it again will not help."
+            ],
+            suggestions=others[:_MAX_LISTED_TOOLS],
+            details={"tool": ctx.tool},
+        )
+        self._settle(ctx, calls.failure(error, ctx.tool, max_bytes=self._owner.max_result_bytes))
+
+    def _settle(self, ctx: ToolContext, outcome: calls.Outcome) -> None:
+        """The one place where a call gets its answer. After the end of the session nobody waits for one."""
+        if self._running.pop(ctx.tool_request_id, None) is None:
+            return
+        self._owner.submit(self.session_id, ctx.tool_request_id, outcome.result)
+        if outcome.fault is not None:
+            self._delivery_failed(ctx.tool_request_id, outcome.fault, tool=ctx.tool)
+        self._refresh_status("sdk")
+
+    def _remember(self, request_id: str) -> None:
+        self._seen[request_id] = None
+        if len(self._seen) > MAX_REMEMBERED_CALLS:
+            oldest = next((seen for seen in self._seen if seen not in self._running), request_id)
+            del self._seen[oldest]
+
+    def _report_progress(
+        self, request_id: str, done: float, total: float | None, message: str | None
+    ) -> None:
+        if request_id in self._running:
+            self._owner.send(
+                ToolProgress(
+                    session_id=self.session_id,
+                    tool_request_id=request_id,
+                    done=done,
+                    total=total,
+                    message=message,
+                )
+            )
+
+    # --- events -----------------------------------------------------------------------------------------
+
+    def _delivery_failed(self, tool_request_id: str, cause: PedelecError, tool: str | None = None) -> None:
+        """Tell the page's author that a result did not arrive as it was."""
+        details: dict[str, Any] = {"cause": cause.code, "toolRequestId": tool_request_id}
+        if tool is not None:
+            details["tool"] = tool
+        message = f"The result of {tool or tool_request_id} was not delivered. {cause.message}"
+        error = PedelecError(
+            Code.SUBMIT_TOOL_RESULT_FAILED, message, details={**(cause.details or {}), **details}
+        )
+        self._emit_error(error, "sdk")
+
+    def _session_failed(self, error: PedelecError, source: str) -> None:
+        self._failed = True
+        self._refresh_status(source)
+        self._emit_error(error, source)
+
+    def _connection_changed(self, *, connected: bool) -> None:
+        self._disconnected = not connected
+        if connected:
+            self._failed = False
+        self._refresh_status("sdk")
+
+    def _end(self, source: str) -> None:
+        """The session is over, for whatever reason. Doing it twice does nothing."""
+        if self._ended:
+            return
+        self._ended = True
+        running, self._running = self._running, {}
+        self._held.clear()
+        for ctx in running.values():
+            ctx.cancelled.set("ended")
+        self._refresh_status(source)
+        self._on_ended.fire(EventContext(**self._event("ended", source)))
+
+    def _emit_error(self, error: PedelecError, source: str) -> None:
+        self._on_error.fire(error, EventContext(**self._event("error", source)))
+
+    def _refresh_status(self, source: str) -> None:
+        if self._ended:
+            status = "ended"
+        elif self._disconnected or self._failed:
+            status = "error"
+        else:
+            status = "waiting_tool_result" if self._running else "idle"
+        if status != self._status:
+            previous, self._status = self._status, status
+            event = self._event("status_changed", source)
+            self._on_status.fire(status, StatusContext(**event, status=status, previous_status=previous))
+
+    def _event(self, name: str, source: str) -> dict[str, Any]:
+        event: dict[str, Any] = {
+            "type": name if source == "core" else f"sdk_{name}",
+            "source": source,
+            "session_id": self.session_id,
+            "session_created_at": self.session_created_at,
+            "event_emitted_at": round(self._owner.now() * 1000),
+        }
+        if self._running:
+            call = next(reversed(self._running.values()))
+            event |= {
+                "turn_id": call.turn_id,
+                "turn_started_at": call.turn_started_at,
+                "turn_kind": call.turn_kind,
+            }
+        return event
+
+    def _warn_missing(self, tool: str) -> None:
+        self._warn_once(tool, "The tool %s has no handler: set one with session.on_tool(...).")
+
+    def _warn_once(self, tool: str, message: str) -> None:
+        if tool not in self._warned:
+            self._warned.add(tool)
+            logger.warning(message, tool)

@@ -1,0 +1,123 @@
+"""The in-memory twin of a page: a host and a transport without a browser, for tests and for embedding.
+
+Owns what a connection does when it is cut, duplicates or holds frames; these are hooks of the twin, no part
+of the SDK. Foreign values do not exist here.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from pedelec.host import Handler, TransportListener
+from pedelec.protocol import RawJson
+
+
+class MemoryTransport:
+    """Both ends of one connection. The page's end is `host.Transport`, Core's the `core_…` methods.
+
+    Frames are delivered by the event loop in the order in which they were sent, never from within a send.
+
+    Attributes:
+        from_page: called with each frame that the page sent, in order.
+        on_closed: called once when the connection is over, whoever closed it.
+        copies: how often each frame to the page is delivered.
+    """
+
+    def __init__(self, listener: TransportListener) -> None:
+        self.from_page: Callable[[str], None] = lambda _text: None
+        self.on_closed: Callable[[], None] = lambda: None
+        self.copies = 1
+        self._listener = listener
+        self._loop = asyncio.get_running_loop()
+        self._open = False
+        self._over = False
+        self._held: list[str] | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self._over
+
+    # --- the page's end
+
+    def send(self, text: str) -> None:
+        if self._open and not self._over:
+            self._loop.call_soon(self._arrive_at_core, text)
+
+    def close(self) -> None:
+        self.core_close("closed by the page")
+
+    # --- Core's end
+
+    def core_open(self) -> None:
+        """Accept the connection."""
+        self._open = True
+        self._loop.call_soon(self._tell_opened)
+
+    def core_send(self, text: str) -> None:
+        """Send a frame to the page."""
+        if self._held is not None:
+            self._held.append(text)
+            return
+        for _ in range(self.copies):
+            self._loop.call_soon(self._arrive_at_page, text)
+
+    def core_close(self, reason: str) -> None:
+        """Close or cut the connection: frames on their way are lost. May be called twice."""
+        if not self._over:
+            self._over = True
+            self._loop.call_soon(self._listener.closed, reason)
+            self._loop.call_soon(self.on_closed)
+
+    def hold(self) -> None:
+        """Keep frames to the page back until `release`."""
+        self._held = self._held or []
+
+    def release(self) -> None:
+        """Deliver what was held, in order."""
+        held, self._held = self._held or [], None
+        for text in held:
+            self.core_send(text)
+
+    def _tell_opened(self) -> None:
+        if not self._over:
+            self._listener.opened()
+
+    def _arrive_at_page(self, text: str) -> None:
+        if not self._over:
+            self._listener.received(text)
+
+    def _arrive_at_core(self, text: str) -> None:
+        if not self._over:
+            self.from_page(text)
+
+
+class MemoryHost:
+    """`host.Host` for CPython.
+
+    Args:
+        accept: is given each new connection; calls its `core_open` or `core_close`, then or later.
+    """
+
+    def __init__(self, accept: Callable[[MemoryTransport], None], *, page_instance_id: str = "page") -> None:
+        self.page_instance_id = page_instance_id
+        self._accept = accept
+
+    def default_core_url(self) -> str:
+        return "http://127.0.0.1:0"
+
+    def connect(self, core_url: str, listener: TransportListener) -> MemoryTransport:  # noqa: ARG002 - one Core
+        transport = MemoryTransport(listener)
+        self._accept(transport)
+        return transport
+
+    def is_foreign(self, value: object) -> bool:  # noqa: ARG002
+        return False
+
+    def foreign_to_json(self, value: object) -> RawJson:  # noqa: ARG002
+        raise AssertionError("no value is foreign here")
+
+    def adapt_handler(self, handler: object) -> Handler | None:  # noqa: ARG002
+        raise AssertionError("no value is foreign here")
+
+    def adapt_awaitable(self, value: object) -> Awaitable[Any] | None:  # noqa: ARG002
+        raise AssertionError("no value is foreign here")

@@ -1,0 +1,80 @@
+"""What a typed tool says of arguments that its annotations refuse.
+
+Owns the translation of pydantic's errors into violations (JSON Pointer, sentence, expected, got), of the
+shape that Core's own argument check uses. A page hears of them only where Core did not validate first.
+"""
+
+import difflib
+import json
+from typing import TYPE_CHECKING, Any
+
+from pedelec.errors import Code, PedelecError
+from pedelec.protocol import JsonObject
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+_MAX_VIOLATIONS = 20
+
+
+def args_invalid(
+    tool_name: str, args: JsonObject, error: "ValidationError", names: list[str]
+) -> PedelecError:
+    """`TOOL_ARGS_INVALID` with all violations at once; `names` are the arguments that the tool has."""
+    found = [_violation(dict(item), args, names) for item in error.errors(include_url=False)]
+    violations = list({json.dumps(item, sort_keys=True): item for item in found}.values())[:_MAX_VIOLATIONS]
+    told = "; ".join(f"{item['path'] or '(arguments)'}: {item['message']}" for item in violations)
+    return PedelecError(
+        Code.TOOL_ARGS_INVALID,
+        f"The arguments of {tool_name} are not valid. {told}",
+        recovery_steps=[f"Call {tool_name} again with arguments that match its schema."],
+        details={"tool": tool_name, "violations": violations},
+    )
+
+
+def _violation(item: dict[str, Any], args: JsonObject, names: list[str]) -> JsonObject:
+    kind = item["type"]
+    steps = _steps_in(args, item["loc"], missing=kind == "missing")
+    violation: JsonObject = {
+        "path": "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps),
+        "message": str(item["msg"]),
+    }
+    expected = item.get("ctx", {}).get("expected")
+    if expected is not None:
+        violation["expected"] = str(expected)
+    if kind == "extra_forbidden":
+        near = difflib.get_close_matches(str(steps[-1]), names, n=1) if len(steps) == 1 else []
+        violation["message"] = "Unknown argument." + (f" Did you mean {near[0]}?" if near else "")
+        violation["suggestion"] = near[0] if near else None
+    elif kind != "missing":
+        violation["got"] = _json_type(item.get("input"))
+    return {key: value for key, value in violation.items() if value is not None}
+
+
+def _steps_in(args: Any, location: tuple[Any, ...], *, missing: bool) -> list[Any]:
+    """The part of pydantic's location that leads through the arguments (it names union branches too)."""
+    steps: list[Any] = []
+    value = args
+    for position, step in enumerate(location):
+        is_index = isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value)
+        if is_index or (isinstance(value, dict) and step in value):
+            value = value[step]
+        elif not (missing and position == len(location) - 1):
+            continue
+        steps.append(step)
+    return steps
+
+
+def _json_type(value: object) -> str:
+    return _JSON_TYPES.get(type(value), type(value).__name__)
+
+
+_JSON_TYPES = {
+    type(None): "null",
+    bool: "boolean",
+    str: "string",
+    int: "integer",
+    float: "number",
+    dict: "object",
+    list: "array",
+}
