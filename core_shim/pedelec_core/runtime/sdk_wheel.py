@@ -14,11 +14,9 @@ _SOURCE_DATE_EPOCH = "315532800"
 
 def hash_inputs(source: Path) -> str:
     """Return one hash over everything in the SDK's folder that its wheel is made from."""
-    files = [source / "pyproject.toml"]
-    files += (path for path in sorted((source / "pedelec").rglob("*")) if path.is_file())
     parts: list[str | bytes] = []
-    for path in files:
-        if "__pycache__" not in path.parts:
+    for path in sorted([*source.iterdir(), *(source / "pedelec").rglob("*")]):
+        if path.is_file() and "__pycache__" not in path.parts:
             parts += [path.relative_to(source).as_posix(), path.read_bytes()]
     return combine(parts)
 

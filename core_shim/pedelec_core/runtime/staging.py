@@ -18,10 +18,11 @@ def staging(parent: Path, purpose: str) -> Iterator[Path]:
         purpose: a word for the folder's name.
     """
     parent.mkdir(parents=True, exist_ok=True)
-    for leftover in parent.glob(f".{purpose}-*"):
-        if not _is_someone_elses(leftover):
+    prefix = f".pedelec-{purpose}-"
+    for leftover in parent.glob(f"{prefix}*"):
+        if _is_ours(leftover.name.removeprefix(prefix)):
             shutil.rmtree(leftover, ignore_errors=True)
-    folder = parent / f".{purpose}-{os.getpid()}"
+    folder = parent / f"{prefix}{os.getpid()}"
     folder.mkdir()
     try:
         yield folder
@@ -29,14 +30,16 @@ def staging(parent: Path, purpose: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_someone_elses(folder: Path) -> bool:
-    pid = int(folder.name.rpartition("-")[2])
-    if pid == os.getpid():
+def _is_ours(pid: str) -> bool:
+    """Tell whether the process that a folder is named after is this one, or has ended."""
+    if not pid.isdecimal():
         return False
+    if int(pid) == os.getpid():
+        return True
     try:
-        os.kill(pid, 0)
+        os.kill(int(pid), 0)
     except ProcessLookupError:
-        return False
+        return True
     except PermissionError:
         pass  # it lives, under another user
-    return True
+    return False

@@ -177,7 +177,7 @@ def test_a_changed_sdk_gets_a_new_wheel_and_leaves_the_rest_as_it_is(
         "wheels/pedelec-0.0.0-py3-none-any.whl",
         "wheels/pedelec-0.1.0-py3-none-any.whl",
     }
-    assert not list(tmp_path.glob(".bundle-*"))
+    assert not list(tmp_path.glob(".pedelec-*"))
     (sdk / "pedelec/__init__.py").write_text("x = 2\n")
     assert not build.is_current(bundle, sdk)
 

@@ -136,12 +136,15 @@ def test_a_combined_hash_knows_where_one_part_ends() -> None:
 
 def test_a_staging_folder_is_removed_with_what_a_killed_process_left(tmp_path: Path) -> None:
     finished = 2**22 + 1  # above the largest process id
-    leftover = tmp_path / f".wheels-{finished}"
-    alive = tmp_path / f".wheels-{os.getppid()}"
+    leftover = tmp_path / f".pedelec-wheels-{finished}"
+    alive = tmp_path / f".pedelec-wheels-{os.getppid()}"
+    another = tmp_path / ".pedelec-wheels-of-mine"
     leftover.mkdir()
     alive.mkdir()
+    another.mkdir()
     with staging(tmp_path, "wheels") as folder:
         assert folder.parent == tmp_path
         assert not leftover.exists()
         assert alive.exists()
+        assert another.exists()
     assert not folder.exists()
