@@ -16,6 +16,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -55,20 +56,18 @@ class CliResult:
 class CliCall:
     """A command that runs; `finish` waits for it."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], stdin: bytes | None = None) -> None:
-        self._stdin = stdin
-        self.process = subprocess.Popen(
-            command,
-            env=env,
-            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], stdin: bytes = b"") -> None:
+        with tempfile.TemporaryFile() as file:
+            file.write(stdin)
+            file.seek(0)
+            self.process = subprocess.Popen(
+                command, env=env, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
 
     def finish(self) -> CliResult:
         """Wait for the end of the command."""
         try:
-            stdout, stderr = self.process.communicate(self._stdin, timeout=WAIT_SECONDS)
+            stdout, stderr = self.process.communicate(timeout=WAIT_SECONDS)
         except subprocess.TimeoutExpired:
             self.kill()
             raise
@@ -90,7 +89,7 @@ def clean_environment(**more: str) -> dict[str, str]:
     return kept | more
 
 
-def run_cli(*args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> CliResult:
+def run_cli(*args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> CliResult:
     """Run `pedelec-cli` to its end, with no state folder but the one that `args` or `env` names."""
     return CliCall([str(_BIN / "pedelec-cli"), *args], env or clean_environment(), stdin).finish()
 
@@ -197,15 +196,13 @@ class CoreProcess:
         self.process.communicate()
         self._process = None
 
-    def start_cli(
-        self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None
-    ) -> CliCall:
+    def start_cli(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> CliCall:
         """Start `pedelec-cli` against this Core. It is killed with the context, should it still run."""
         environment = clean_environment(PEDELEC_STATE_DIR=str(self.state_dir), **(env or {}))
         call = CliCall([str(_BIN / "pedelec-cli"), *args], environment, stdin)
         self._calls.append(call)
         return call
 
-    def cli(self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> CliResult:
+    def cli(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> CliResult:
         """Run `pedelec-cli` against this Core to its end."""
         return self.start_cli(*args, stdin=stdin, env=env).finish()

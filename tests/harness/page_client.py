@@ -1,5 +1,6 @@
 """A page without a browser: one WebSocket that speaks the wire protocol, step by step."""
 
+import contextlib
 import itertools
 import secrets
 from collections.abc import Sequence
@@ -50,6 +51,7 @@ class PageClient:
         self.page_instance_id = page_instance_id or secrets.token_hex(8)
         self._ids = itertools.count(1)
         self._unread: list[CoreMessage] = []
+        self._closing = contextlib.ExitStack()
         self.socket: ClientConnection
         self.welcome: Welcome
         self.session_id = ""
@@ -61,16 +63,19 @@ class PageClient:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.socket.close()
+        self._closing.close()
 
     def connect(self) -> None:
         """Open the socket and exchange `hello` and `welcome`; called again, it reconnects."""
-        self.socket = connect(
-            self._url,
-            additional_headers={"Origin": self._origin},
-            compression=None,
-            max_size=None,
-            proxy=None,
+        self._closing.close()
+        self.socket = self._closing.enter_context(
+            connect(
+                self._url,
+                additional_headers={"Origin": self._origin},
+                compression=None,
+                max_size=None,
+                proxy=None,
+            )
         )
         self.send(
             Hello(protocol=PROTOCOL_VERSION, page_instance_id=self.page_instance_id, sdk_version="0.1.0")
