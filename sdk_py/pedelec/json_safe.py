@@ -161,14 +161,22 @@ def _beyond_ints(values: list[Any]) -> bool:
     return bool(ints) and (max(ints) > MAX_SAFE_INT or min(ints) < -MAX_SAFE_INT)
 
 
-# Digits become 0 and what may stand before an integer becomes a colon, so that one search finds whether the
-# text has any integer of 16 digits or more (some text and long floats look like one: no harm).
-_SHAPE = bytes(48 if 48 <= byte <= 57 else 58 if byte in b":,[-" else 32 for byte in range(256))
-_LONG_INT = b":" + b"0" * 16
+# What may stand before an integer becomes a colon and digits become 0, so that one search finds whether the
+# text has integers of 16 digits. Those are too big if they have more, and may be if they begin with 9. (Some
+# text and long floats look like integers here: no harm.)
+_COLONS = bytes(58 if byte in b":,[-" else byte for byte in range(256))
+_SHAPE = bytes(48 if 48 <= byte <= 57 else byte for byte in _COLONS)
+_INT_16 = b":" + b"0" * 16
 
 
 def _may_hold_big_int(data: bytes) -> bool:
-    return _LONG_INT in (b":" + data).translate(_SHAPE)
+    shape = (b":" + data).translate(_SHAPE)
+    if _INT_16 not in shape:
+        return False
+    if _INT_16 + b"0" in shape:
+        return True
+    after_9 = (b":" + data).translate(_COLONS).split(b":9")[1:]
+    return any(rest[:15].isdigit() and len(rest) >= 15 for rest in after_9)
 
 
 def _may_hold_surrogate(text: str) -> bool:

@@ -4,7 +4,6 @@ Owns the translation of pydantic's errors into violations (JSON Pointer, sentenc
 shape that Core's own argument check uses. A page hears of them only where Core did not validate first.
 """
 
-import difflib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +42,8 @@ def _violation(item: dict[str, Any], args: JsonObject, names: list[str]) -> Json
     if expected is not None:
         violation["expected"] = str(expected)
     if kind == "extra_forbidden":
+        import difflib  # here: most pages never need it
+
         near = difflib.get_close_matches(str(steps[-1]), names, n=1) if len(steps) == 1 else []
         violation["message"] = "Unknown argument." + (f" Did you mean {near[0]}?" if near else "")
         violation["suggestion"] = near[0] if near else None
