@@ -7,7 +7,9 @@ Owns its words, its output and its exit status (0 done · 1 it could not be done
 # ruff: noqa: T201
 
 import argparse
+import contextlib
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -129,9 +131,15 @@ def _serve(options: argparse.Namespace) -> int:
             site=options.site,
             allow_origins=tuple(options.allow_origin),
         ),
-        lambda url: print(f"ready {url}", flush=True),
+        _announce,
     )
     return 0
+
+
+def _announce(url: str) -> None:
+    """Tell whoever started us. Should nobody listen any more, we run all the same."""
+    with contextlib.suppress(OSError):
+        os.write(sys.stdout.fileno(), f"ready {url}\n".encode())
 
 
 def _origin_store(options: argparse.Namespace) -> OriginStore:

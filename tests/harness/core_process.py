@@ -89,6 +89,11 @@ def clean_environment(**more: str) -> dict[str, str]:
     return kept | more
 
 
+def core_command(*args: str) -> list[str]:
+    """The words of a `pedelec-core` command."""
+    return [str(_BIN / "pedelec-core"), *args]
+
+
 def run_cli(*args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> CliResult:
     """Run `pedelec-cli` to its end, with no state folder but the one that `args` or `env` names."""
     return CliCall([str(_BIN / "pedelec-cli"), *args], env or clean_environment(), stdin).finish()
@@ -96,7 +101,7 @@ def run_cli(*args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None
 
 def run_core(*args: str, env: Mapping[str, str] | None = None) -> CliResult:
     """Run a `pedelec-core` command that ends by itself."""
-    return CliCall([str(_BIN / "pedelec-core"), *args], env or clean_environment()).finish()
+    return CliCall(core_command(*args), env or clean_environment()).finish()
 
 
 class CoreProcess:
@@ -113,8 +118,7 @@ class CoreProcess:
         self, state_dir: Path, *args: str, port: int = 0, env: Mapping[str, str] | None = None
     ) -> None:
         self.state_dir = state_dir
-        self._command = [str(_BIN / "pedelec-core"), "serve", "--port", str(port)]
-        self._command += ["--state-dir", str(state_dir), *args]
+        self._command = core_command("serve", "--port", str(port), "--state-dir", str(state_dir), *args)
         self._env = clean_environment(**(env or {}))
         self._log_path = state_dir.with_name(f"{state_dir.name}.log")
         self._process: subprocess.Popen[bytes] | None = None

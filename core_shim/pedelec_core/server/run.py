@@ -118,18 +118,20 @@ class _Core:
         hub = Hub()
         guard = Guard(self._port, self._origins.is_approved)
         server = _Server(_uvicorn_config(build_app(PageDesk(hub), guard, self._options.site)))
-        async with LocalServer(AgentDesk(hub), self._socket_path), asyncio.TaskGroup() as tasks:
-            tasks.create_task(server.serve(sockets=[self._listener]))
+        async with LocalServer(AgentDesk(hub), self._socket_path):
+            serving = asyncio.create_task(server.serve(sockets=[self._listener]))
             try:
-                await server.listening.wait()
+                await _first_of(serving, server.listening)
                 runtime = self._runtime_info(hub)
                 self._state_dir.write_runtime(runtime)
+                _log.info("Core %s listens on %s", __version__, runtime.url)
                 announce(runtime.url)
-                await stopping.wait()
+                await _first_of(serving, stopping)
             finally:
                 self._state_dir.remove_runtime()
                 await hub.close()
                 server.should_exit = True
+                await serving
 
     def _runtime_info(self, hub: Hub) -> RuntimeInfo:
         return RuntimeInfo(
@@ -144,6 +146,16 @@ class _Core:
             token=secrets.token_urlsafe(32),
             state_dir=str(self._state_dir.path),
         )
+
+
+async def _first_of(serving: asyncio.Task[None], event: asyncio.Event) -> None:
+    """Wait for an event, but no longer than the server lives."""
+    waiting = asyncio.create_task(event.wait())
+    await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if serving.done():
+        await serving
+        raise CommandError("The server stopped by itself.")
 
 
 def _stop_signal() -> asyncio.Event:
