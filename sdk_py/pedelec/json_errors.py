@@ -46,7 +46,7 @@ class TooLargeError(ResultError):
     def __init__(self, *, size: int, limit: int) -> None:
         super().__init__(
             Code.TOOL_RESULT_TOO_LARGE,
-            f"The handler ran, but its result is {size} bytes of JSON and the limit is {limit}. "
+            f"The handler ran, but its result is over the limit: {size} bytes of JSON, {limit} allowed. "
             "Return an id, a page or a summary instead.",
             details={"size": size, "limit": limit},
         )

@@ -8,6 +8,7 @@ its path, its type and a hint. Does no I/O and reads no clock.
 `json_reader` once there is a fault, or anything that cannot be told in bulk.
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Iterable
@@ -64,6 +65,11 @@ def encode(
         return _encode_plain(value, max_bytes, max_depth) or _sized(
             _to_text(Reader(max_depth, max_bytes, host).read(value)), max_bytes
         )
+    except _TooManyValuesError:
+        # A cycle is endless too, and found at once by who walks it.
+        with contextlib.suppress(TooLargeError):
+            Reader(max_depth, _GLANCE_BYTES, host).read(value)
+        raise TooLargeError(size=max_bytes + 1, limit=max_bytes) from None
     except MemoryError:
         raise TooLargeError(size=max_bytes + 1, limit=max_bytes) from None
 
@@ -104,6 +110,13 @@ _CONTAINERS = frozenset({dict, list, tuple})
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
+class _TooManyValuesError(Exception):
+    """No text of so many values is within the limit."""
+
+
+_GLANCE_BYTES = 64 * 1024
+
+
 def _encode_plain(value: object, max_bytes: int, max_depth: int) -> RawJson | None:
     """The text of a value that is in order, or None where only `Reader` can tell."""
     if not _is_plain(value, max_depth, max_bytes):
@@ -137,8 +150,8 @@ def _is_plain(value: object, max_depth: int, max_bytes: int, *, with_ints: bool 
             return False
         size = sum(map(len, containers))
         count += size
-        if 2 * count - 1 > max_bytes:  # no text of so many values is shorter
-            return False
+        if 2 * count - 1 > max_bytes:
+            raise _TooManyValuesError
         children = get_referents(*containers)
         if len(children) != size or (with_ints and _beyond_ints(children)):
             return False
