@@ -89,6 +89,8 @@ class _Line:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command; returns the exit status."""
+    if sys.stdout is None:  # closed, and its number free for a file of ours: nobody could be told anything
+        return BROKEN_PIPE
     try:
         try:
             return _run(sys.argv[1:] if argv is None else argv)
@@ -104,6 +106,9 @@ def main(argv: list[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return BROKEN_PIPE
+    except OSError as error:
+        os.write(2, f"pedelec-cli: stdout cannot be written: {error.strerror}\n".encode())
+        return NOT_OK
 
 
 def _run(argv: list[str]) -> int:

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, JsonObject, Limits, encode_value, to_camel
 from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
+from pedelec_core.command_errors import CommandError
 from pedelec_core.hub import Progress
 
 MAX_LINE_BYTES: Final = Limits().max_frame_bytes
@@ -93,8 +94,11 @@ class LocalServer:
         self._connections: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_unix_server(self._connected, self._path, limit=MAX_LINE_BYTES)
-        self._path.chmod(0o600)
+        try:
+            self._server = await asyncio.start_unix_server(self._connected, self._path, limit=MAX_LINE_BYTES)
+            self._path.chmod(0o600)
+        except OSError as error:
+            raise CommandError(f"The local socket {self._path} cannot be made: {error.strerror}.") from None
         return self
 
     async def __aexit__(
@@ -156,13 +160,13 @@ class _Connection:
             self._acknowledge()
             return
         try:
-            answer = await self._answer(request)
+            line = _encode(await self._answer(request))
         except PedelecError as error:
-            answer = _failure(error)
+            line = _encode(_failure(error))
         except Exception:  # noqa: BLE001 — a request is answered, whatever happens
             _log.exception("a %s request failed", request.type)
-            answer = _failure(PedelecError(Code.INTERNAL_ERROR))
-        self._write(answer)
+            line = _encode(_failure(PedelecError(Code.INTERNAL_ERROR)))
+        self._writer.write(line)
         await self._writer.drain()
 
     async def _answer(
@@ -205,7 +209,7 @@ class _Connection:
         if (
             self._writer.transport.get_write_buffer_size() == 0
         ):  # else it is not read: progress may be dropped
-            self._write(told)
+            self._writer.write(_encode(told))
 
     def _acknowledge(self) -> None:
         if self._unacknowledged is not None:
@@ -217,15 +221,16 @@ class _Connection:
 
         What still comes in is read for a moment; else the system may throw our answer away with it.
         """
-        self._write(_failure(error))
+        self._writer.write(_encode(_failure(error)))
         self._writer.write_eof()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_DRAIN_SECONDS):
                 while await self._reader.read(_DRAIN_CHUNK):
                     pass
 
-    def _write(self, line: JsonObject) -> None:
-        self._writer.write(encode_value(line).encode() + b"\n")
+
+def _encode(line: JsonObject) -> bytes:
+    return encode_value(line).encode() + b"\n"
 
 
 def _success(result: JsonObject) -> JsonObject:

@@ -20,7 +20,6 @@ from pedelec.protocol import (
     JsonObject,
     JsonValue,
     Limits,
-    encode_value,
 )
 from pedelec_core.violations import Path, args_invalid, describe, json_pointer, nearest, type_name
 
@@ -186,6 +185,8 @@ class _ManifestReader:
             raise self._invalid("description", "must be a string that says what the tool does")
         if len(description) > MAX_DESCRIPTION_CHARS:
             raise self._invalid("description", f"must not be longer than {MAX_DESCRIPTION_CHARS} characters")
+        if not _is_unicode(description):
+            raise self._invalid("description", "must not hold lone surrogates")
         return description
 
     def _timeout_ms(self) -> int | None:
@@ -206,10 +207,12 @@ class _ManifestReader:
         schema = self._manifest.get("argsSchema")
         if type(schema) is not dict or schema.get("type") != "object":
             raise self._invalid("argsSchema", 'must be a JSON Schema whose "type" is "object"')
-        if _is_deeper_than(schema, MAX_SCHEMA_DEPTH):
-            raise self._invalid("argsSchema", f"must not be nested deeper than {MAX_SCHEMA_DEPTH}")
-        if len(encode_value(schema).encode("utf-8", "replace")) > MAX_SCHEMA_BYTES:
-            raise self._invalid("argsSchema", f"must not be larger than {MAX_SCHEMA_BYTES} bytes")
+        try:
+            json_safe.encode(schema, max_bytes=MAX_SCHEMA_BYTES, max_depth=MAX_SCHEMA_DEPTH)
+        except json_safe.NotJsonSafeError as error:
+            raise self._invalid("argsSchema", f"cannot be used at {error.path}: {error.hint}") from None
+        except json_safe.TooLargeError:
+            raise self._invalid("argsSchema", f"must not be larger than {MAX_SCHEMA_BYTES} bytes") from None
         return schema
 
     def _validator(self, schema: JsonObject) -> jsonschema_rs.Validator:
@@ -238,16 +241,9 @@ def _why_not(error: Exception) -> str:
     return str(error)[:500].rstrip(".")
 
 
-def _is_deeper_than(value: JsonValue, limit: int) -> bool:
-    level: list[JsonValue] = [value]
-    for _ in range(limit):
-        level = [child for parent in level for child in _children(parent)]
-        if not level:
-            return False
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
     return True
-
-
-def _children(value: JsonValue) -> Iterable[JsonValue]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()

@@ -18,6 +18,7 @@ def shared_core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CoreProces
     (site / "sub" / "index.html").write_text("<h1>sub</h1>")
     with CoreProcess(folder / "state", "--site", str(site), "--allow-origin", "https://app.example") as core:
         yield core
+        assert "Traceback" not in core.log
 
 
 @pytest.fixture

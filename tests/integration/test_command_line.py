@@ -279,6 +279,17 @@ def test_a_broken_pipe_is_clean_and_the_answer_is_kept(core: CoreProcess, page: 
     assert core.cli("tool-call", "probe", "{}").json["replayed"]
 
 
+def test_a_closed_stdout_and_a_full_one_are_clean(core: CoreProcess) -> None:
+    cli = core.start_cli("status").process.args
+    assert isinstance(cli, list)
+    for redirection, status, said in ((">&-", 141, ""), ("> /dev/full", 1, "No space left on device")):
+        command = ["sh", "-c", f'"$@" {redirection}', "sh", *cli, "--state-dir", str(core.state_dir)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+        assert done.returncode == status
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+
+
 def test_a_core_that_dies_during_the_call_is_told(own_core: CoreProcess) -> None:
     with PageClient(own_core.url) as page:
         page.create_session([tool("probe")])

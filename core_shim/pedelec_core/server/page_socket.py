@@ -22,7 +22,7 @@ from pedelec_core.page_desk import PageDesk
 CLOSE_UNSUPPORTED_DATA: Final = 1003
 CLOSE_INTERNAL_ERROR: Final = 1011
 
-MAX_UNSENT_BYTES: Final = 4 * Limits().max_frame_bytes
+MAX_UNSENT_CHARS: Final = 4 * Limits().max_frame_bytes
 """A page that leaves more than this unread is cut off: its share of memory is spent."""
 
 _ABORT: Final = "pedelec.abort"
@@ -60,15 +60,15 @@ class PageSocket:
         self._websocket = websocket
         self._abort = abort
         self._unsent: asyncio.Queue[str | tuple[int, str]] = asyncio.Queue()
-        self._unsent_bytes = 0
+        self._unsent_chars = 0
         self._closed = False
 
     def send(self, text: str) -> None:
         """Queue a frame; it is dropped where the connection is over."""
         if self._closed:
             return
-        self._unsent_bytes += len(text)
-        if self._unsent_bytes > MAX_UNSENT_BYTES:
+        self._unsent_chars += len(text)
+        if self._unsent_chars > MAX_UNSENT_CHARS:
             _log.warning("page %s reads too slowly: cut off", self.id)
             self._closed = True
             self._abort()
@@ -88,7 +88,7 @@ class PageSocket:
                 match await self._unsent.get():
                     case str(text):
                         await self._websocket.send_text(text)
-                        self._unsent_bytes -= len(text)
+                        self._unsent_chars -= len(text)
                     case (code, reason):
                         await self._websocket.close(code, reason)
                         return
