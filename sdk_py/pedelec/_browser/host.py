@@ -1,0 +1,42 @@
+"""The page as the SDK's host: `host.Host` for browsers."""
+
+import secrets
+from collections.abc import Awaitable
+from typing import Any
+
+from pedelec._browser import web_socket
+from pedelec._browser.js_handlers import JsHandler
+from pedelec._browser.outcome import read_outcome
+from pedelec._browser.page import JsProxy, border, is_function, is_thenable, js_null
+from pedelec.host import Handler, Transport, TransportListener
+from pedelec.protocol import RawJson
+
+
+class BrowserHost:
+    """Implements `host.Host`; one for each loaded page (`browser_host`)."""
+
+    def __init__(self) -> None:
+        self.page_instance_id = secrets.token_urlsafe(16)
+
+    def default_core_url(self) -> str:
+        return border.core_url
+
+    def connect(self, core_url: str, listener: TransportListener) -> Transport:
+        return web_socket.connect(core_url, listener)
+
+    def is_foreign(self, value: object) -> bool:
+        return value is js_null or isinstance(value, JsProxy)
+
+    def foreign_to_json(self, value: object) -> RawJson:
+        return read_outcome(border.encode(value))
+
+    def adapt_handler(self, handler: object) -> Handler | None:
+        return JsHandler(handler) if is_function(handler) else None
+
+    def adapt_awaitable(self, value: object) -> Awaitable[Any] | None:
+        return _awaited(value) if is_thenable(value) else None
+
+
+async def _awaited(promise: Any) -> Any:
+    # A thenable that is no promise has no `__await__` of its own, and may hand out another thenable.
+    return await border.promise(promise)

@@ -1,0 +1,190 @@
+"""What the JavaScript face (pedelec.js and the modules beside it) calls.
+
+Owns the Python clients and sessions behind JavaScript's, and the text in which both sides speak: a request
+is a JSON object, an answer `{"ok": true, "result": …}` or `{"ok": false, "error": …}`. The one kind of live
+object that crosses is a JavaScript author's handler.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from pedelec._browser import promises, scripts
+from pedelec._browser.page import border
+from pedelec.client import Pedelec
+from pedelec.context import EventContext
+from pedelec.errors import Code, PedelecError, error_from_exception
+from pedelec.protocol import JsonObject, to_camel
+from pedelec.session import PedelecSession
+
+_OPTIONS = {
+    to_camel(name): name for name in ("core_url", "bridge_timeout_ms", "max_result_bytes", "app_name")
+}
+
+
+def start() -> Callable[..., str | None]:
+    """Open Python's end of the bridge; returns what JavaScript calls from then on."""
+    promises.repair()
+    return Face().dispatch
+
+
+class Face:
+    """Python's end of the bridge."""
+
+    def __init__(self) -> None:
+        self._clients: dict[int, Pedelec] = {}
+        self._sessions: dict[tuple[int, str], FaceSession] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._at_once: dict[str, Callable[[Any, list[Any]], Any]] = {
+            "open_client": self._open_client,
+            "get_status": self._get_status,
+            "on_tool": self._on_tool,
+            "off_tool": self._off_tool,
+            "inspect_script": self._inspect_script,
+        }
+        self._later: dict[str, Callable[[Any, list[Any]], Coroutine[Any, Any, Any]]] = {
+            "create_session": self._create_session,
+            "resume_session": self._resume_session,
+            "end_session": self._end_session,
+            "get_approval_status": self._get_approval_status,
+            "run_script": self._run_script,
+            "install_packages": self._install_packages,
+        }
+
+    def dispatch(self, operation: str, request_id: int, payload: str, functions: Any) -> str | None:
+        """Do what JavaScript asks. What is done at once is answered at once, the rest through `settle`.
+
+        Args:
+            operation: one of the names above.
+            request_id: names the request in `settle`.
+            payload: its JSON object.
+            functions: a JavaScript array of handlers.
+        """
+        arguments = json.loads(payload), list(functions)
+        if operation in self._at_once:
+            try:
+                return _answer(self._at_once[operation](*arguments))
+            except Exception as error:  # noqa: BLE001 - whatever it is, JavaScript gets it as an error
+                return _refusal(error)
+        task = asyncio.get_running_loop().create_task(self._finish(request_id, operation, arguments))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return None
+
+    async def _finish(self, request_id: int, operation: str, arguments: tuple[Any, list[Any]]) -> None:
+        try:
+            answer = _answer(await self._later[operation](*arguments))
+        except Exception as error:  # noqa: BLE001 - as above
+            answer = _refusal(error)
+        border.settle(request_id, answer)
+
+    # --- clients ----------------------------------------------------------------------------------------
+
+    def _open_client(self, payload: Any, _functions: list[Any]) -> None:
+        options = {_OPTIONS[name]: value for name, value in payload["options"].items() if name in _OPTIONS}
+        self._clients[payload["client"]] = Pedelec(**options)
+
+    async def _create_session(self, payload: Any, functions: list[Any]) -> JsonObject:
+        manifest = payload["manifest"]
+        tools = [
+            {**tool, "handler": handler} for tool, handler in zip(manifest["tools"], functions, strict=True)
+        ]
+        session = await self._clients[payload["client"]].create_session(
+            manifest["guidance"], tools, manifest["autoEndOnDisconnect"]
+        )
+        return self._opened(payload["client"], session)
+
+    async def _resume_session(self, payload: Any, _functions: list[Any]) -> JsonObject:
+        session = await self._clients[payload["client"]].resume_session(payload["session"])
+        return self._opened(payload["client"], session)
+
+    async def _get_approval_status(self, payload: Any, _functions: list[Any]) -> JsonObject:
+        return await self._clients[payload["client"]].get_approval_status()
+
+    def _opened(self, client: int, session: PedelecSession) -> JsonObject:
+        place = (client, session.session_id)
+        if place not in self._sessions:
+            self._sessions[place] = FaceSession(client, session)
+            session.on_ended(lambda: self._sessions.pop(place, None))
+        return {"sessionId": session.session_id, "sessionCreatedAt": session.session_created_at}
+
+    # --- sessions ---------------------------------------------------------------------------------------
+
+    def _session(self, payload: Any) -> "FaceSession":
+        return self._sessions[payload["client"], payload["session"]]
+
+    def _get_status(self, payload: Any, _functions: list[Any]) -> str:
+        return self._session(payload).session.get_status()
+
+    def _on_tool(self, payload: Any, functions: list[Any]) -> None:
+        self._session(payload).register(payload["registration"], payload["name"], functions[0])
+
+    def _off_tool(self, payload: Any, _functions: list[Any]) -> None:
+        self._session(payload).unregister(payload["registration"], payload["name"])
+
+    async def _end_session(self, payload: Any, _functions: list[Any]) -> None:
+        await self._session(payload).session.end()
+
+    # --- scripts ----------------------------------------------------------------------------------------
+
+    def _inspect_script(self, payload: Any, _functions: list[Any]) -> JsonObject:
+        return {"typed": scripts.uses_typed_tools(payload["source"])}
+
+    async def _run_script(self, payload: Any, _functions: list[Any]) -> JsonObject | None:
+        return await scripts.run_script(payload["source"], payload["name"])
+
+    async def _install_packages(self, payload: Any, _functions: list[Any]) -> None:
+        await scripts.install(payload["packages"])
+
+
+class FaceSession:
+    """A session that JavaScript has an object for: tells that object its events, keeps its registrations."""
+
+    def __init__(self, client: int, session: PedelecSession) -> None:
+        self.session = session
+        self._key = f"{client}:{session.session_id}"
+        # For each name (None: generic) the last registration alone: those before it can dispose of nothing.
+        self._registrations: dict[str | None, tuple[int, Callable[[], object]]] = {}
+        session.on_error(self._tell_error)
+        session.on_status(self._tell_status)
+        session.on_ended(self._tell_ended)
+
+    def register(self, registration: int, name: str | None, handler: object) -> None:
+        dispose = (
+            self.session.on_tool(handler) if name is None else self.session.on_tool(name, _given(handler))
+        )
+        self._registrations[name] = (registration, dispose)
+
+    def unregister(self, registration: int, name: str | None) -> None:
+        current, dispose = self._registrations.get(name, (None, None))
+        if current == registration and dispose is not None:
+            del self._registrations[name]
+            dispose()
+
+    def _tell_error(self, error: PedelecError, ctx: EventContext) -> None:
+        self._emit("error", ctx, error=error.to_wire())
+
+    def _tell_status(self, status: str, ctx: EventContext) -> None:
+        self._emit("status", ctx, status=status)
+
+    def _tell_ended(self, ctx: EventContext) -> None:
+        self._emit("ended", ctx)
+
+    def _emit(self, kind: str, ctx: EventContext, **event: object) -> None:
+        border.emit(self._key, kind, json.dumps({**event, "context": ctx.to_wire()}))
+
+
+def _given(handler: object) -> object:
+    """`undefined` is a handler that is missing, not a request for a decorator."""
+    if handler is None:
+        raise PedelecError(Code.INVALID_INPUT, "The handler is undefined.", details={"field": "handler"})
+    return handler
+
+
+def _answer(result: object) -> str:
+    return json.dumps({"ok": True, "result": result})
+
+
+def _refusal(error: Exception) -> str:
+    return json.dumps({"ok": False, "error": error_from_exception(error).to_wire()})

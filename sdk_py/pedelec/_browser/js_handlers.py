@@ -1,0 +1,68 @@
+"""JavaScript authors' functions, made Python's.
+
+Owns the calls of JavaScript handlers that run, so that their progress reaches the right context and their
+abort signal the right handler. Arguments, context and result cross as text: no proxy is made for a call.
+"""
+
+import itertools
+import json
+from collections.abc import Awaitable
+from typing import Any
+
+from pedelec._browser.outcome import read_outcome
+from pedelec._browser.page import border, create_proxy
+from pedelec.context import ToolContext
+from pedelec.protocol import RawJson
+
+_keys = itertools.count(1)
+_running: dict[int, ToolContext] = {}
+
+
+class JsHandler:
+    """A JavaScript function as a Python handler `(args, ctx)`, generic handler or event callback."""
+
+    def __init__(self, function: object) -> None:
+        self._function = function
+
+    def __call__(self, *values: Any) -> object:
+        if isinstance(values[-1], ToolContext):
+            *tool, args, ctx = values
+            return _invoke(self._function, args, ctx, generic=bool(tool))
+        return border.notify(self._function, _text([_plain(value) for value in values]))
+
+
+def _invoke(function: object, args: object, ctx: ToolContext, *, generic: bool) -> object:
+    """Run a handler: its `RawJson` where it does not wait, else an awaitable of that."""
+    key = next(_keys)
+    _running[key] = ctx
+    outcome = border.invoke(function, key, generic, ctx.remaining_ms, _text(args), _text(ctx.to_wire()))
+    if isinstance(outcome, str):
+        del _running[key]
+        return read_outcome(outcome)
+    return _settled(outcome, key, ctx)
+
+
+async def _settled(outcome: Awaitable[str], key: int, ctx: ToolContext) -> RawJson:
+    forget = ctx.cancelled.add_callback(lambda: border.abort(key, ctx.cancelled.reason or ""))
+    try:
+        return read_outcome(await outcome)
+    finally:
+        forget()
+        del _running[key]
+
+
+def _plain(value: Any) -> object:
+    return value.to_wire() if hasattr(value, "to_wire") else value
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _report_progress(key: int, done: float, total: float | None, message: str | None) -> None:
+    if key in _running:
+        _running[key].progress(done, total, message)
+
+
+# The one proxy of this module, as long as the page: a handler may report at any time, each call many times.
+border.on_progress(create_proxy(_report_progress))

@@ -1,0 +1,53 @@
+"""What JavaScript says of a value or a call, as text: `=` and JSON, or `!` and why there is none.
+
+Owns the meaning of the refusals that calls.mjs and thrown.mjs write. Does no I/O.
+"""
+
+import json
+from typing import Any
+
+from pedelec.errors import ToolError
+from pedelec.json_safe import NotJsonSafeError, TooLargeError
+from pedelec.protocol import RawJson
+
+MAX_TEXT_BYTES = 32 * 1024 * 1024
+"""What JavaScript writes at most (bridge.mjs): far over a frame, so that the session, which knows the limit
+in force, can name the true size."""
+
+
+class JsError(Exception):
+    """Something that a JavaScript handler threw, under its own type's name."""
+
+    def __init__(self, type_name: str, message: str) -> None:
+        super().__init__(message)
+        self.foreign_type_name = type_name
+
+
+def read_outcome(text: str) -> RawJson:
+    """The JSON text of an outcome.
+
+    Raises:
+        NotJsonSafeError, TooLargeError: the value has no JSON, or too much of it.
+        ToolError: a domain error was thrown, an object with `code` and `message`.
+        JsError: anything else was thrown.
+    """
+    if text.startswith("="):
+        return RawJson(text[1:])
+    raise read_refusal(text[1:])
+
+
+def read_refusal(text: str) -> Exception:
+    """The exception that a refusal stands for; see `read_outcome`."""
+    refusal: dict[str, Any] = json.loads(text)
+    match refusal:
+        case {"fault": {"path": path, "type": type_name, "hint": hint}}:
+            return NotJsonSafeError(path=path, type_name=type_name, hint=hint)
+        case {"size": size}:
+            return TooLargeError(size=size, limit=MAX_TEXT_BYTES)
+        case {"domain": envelope}:
+            return ToolError.from_wire(envelope)
+        case _:
+            error = JsError(refusal["type"], refusal["message"])
+            if refusal["stack"]:
+                error.add_note(refusal["stack"])
+            return error

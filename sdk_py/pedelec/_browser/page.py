@@ -1,0 +1,118 @@
+"""What the page offers, typed: the JavaScript names that this package uses, and nothing else.
+
+Every import of `js`, `pyodide` and `_pedelec_js` in the SDK stands here.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, cast
+
+import js  # type: ignore[import-not-found]
+import pyodide.code  # type: ignore[import-not-found]
+import pyodide.ffi  # type: ignore[import-not-found]
+import pyodide.webloop  # type: ignore[import-not-found]
+
+from pedelec.errors import Code, PedelecError
+
+try:
+    import _pedelec_js  # type: ignore[import-not-found]
+except ImportError:
+    raise PedelecError(
+        Code.CORE_RUNTIME_UNAVAILABLE,
+        "No loader connected this Python to its page. Load pedelec.js from Core and "
+        "`await pedelec.attach(pyodide)` before Python uses Pedelec.",
+    ) from None
+
+
+class Proxy(Protocol):
+    """A Python object that JavaScript holds, until it is destroyed."""
+
+    def destroy(self) -> None: ...
+
+
+class WebSocket(Protocol):
+    """The browser's WebSocket, as far as it is used."""
+
+    bufferedAmount: int  # noqa: N815 - the browser's name
+
+    def send(self, data: str) -> None: ...
+
+    def close(self) -> None: ...
+
+    def addEventListener(self, event: str, listener: Proxy) -> None: ...  # noqa: N802 - as above
+
+
+class Border(Protocol):
+    """The module `_pedelec_js`, made by the loader (`connect` in bridge.mjs)."""
+
+    core_url: str
+
+    def encode(self, value: object) -> str:
+        """An outcome (see `outcome.py`) of a foreign value's JSON text."""
+
+    def is_thenable(self, value: object) -> bool:
+        """Whether `await` waits for a foreign value."""
+
+    def invoke(
+        self, handler: object, key: int, generic: bool, remaining_ms: float, args: str, context: str
+    ) -> "str | Awaitable[str]":
+        """Run a JavaScript author's handler; an outcome, or a promise of one."""
+
+    def promise(self, value: object) -> Awaitable[Any]:
+        """A promise of what a thenable resolves to."""
+
+    def describe(self, thrown: object) -> str:
+        """A refusal (see `outcome.py`) for something that was thrown."""
+
+    def notify(self, callback: object, values: str) -> object:
+        """Call a JavaScript author's callback with the values of a JSON array."""
+
+    def abort(self, key: int, reason: str) -> None:
+        """Tell the handler of a running call that nobody waits for it any more."""
+
+    def on_progress(self, report: Proxy) -> None:
+        """Who hears of a running call's progress: `report(key, done, total, message)`."""
+
+    def settle(self, request_id: int, answer: str) -> None:
+        """Answer a request of the JavaScript face."""
+
+    def emit(self, key: str, kind: str, event: str) -> None:
+        """Tell the JavaScript face of a session's event."""
+
+
+border = cast(Border, _pedelec_js)
+JsProxy: type = pyodide.ffi.JsProxy
+Promised: Any = pyodide.webloop.PyodideFuture
+"""The future that stands for a JavaScript promise in `await`."""
+js_null: object = pyodide.ffi.jsnull
+
+
+def open_socket(url: str) -> WebSocket:
+    """A new WebSocket. Its failure comes as events, save for a URL or a page that allows none.
+
+    Raises:
+        OSError: the browser refused at once.
+    """
+    try:
+        return cast(WebSocket, js.WebSocket.new(url))
+    except pyodide.ffi.JsException as error:
+        raise OSError(str(error)) from None
+
+
+def create_proxy(function: Callable[..., Any]) -> Proxy:
+    """A function for JavaScript to call, until it is destroyed."""
+    return cast(Proxy, pyodide.ffi.create_proxy(function))
+
+
+def is_function(value: object) -> bool:
+    """Whether a foreign value can be called."""
+    return isinstance(value, JsProxy) and value.typeof == "function"
+
+
+def is_thenable(value: object) -> bool:
+    """Whether a foreign value is a promise, or stands for one."""
+    return isinstance(value, JsProxy) and border.is_thenable(value)
+
+
+async def evaluate(source: str, namespace: dict[str, Any], file: str) -> None:
+    """Run a script with top-level `await`; `file` is its name in tracebacks."""
+    await pyodide.code.eval_code_async(source, namespace, filename=file)

@@ -1,0 +1,98 @@
+// The two doors between JavaScript and Python: JSON text goes in, JSON text comes out.
+//
+// Owns the pairing of requests with their answers, and the one lasting proxy of a Python function. Knows nothing of
+// what the texts mean. The module that Python sees as `_pedelec_js` is made here.
+
+import { Calls, isThenable, outcomeOf } from "./calls.mjs";
+import { Client } from "./client.mjs";
+import { PedelecError, page } from "./page.mjs";
+import { describeThrown } from "./thrown.mjs";
+
+// Far over what a frame may hold, so that Python, which knows the true limit, can name the true size.
+const LIMITS = { maxBytes: 32 * 1024 * 1024, maxDepth: 100 };
+
+export class Bridge {
+  #dispatch;
+  #pending = new Map();
+  #listeners = new Map();
+  #lastId = 0;
+
+  /** @param {Function} dispatch Python's end: `(operation, requestId, payloadText, functions) -> text | undefined` */
+  open(dispatch) {
+    this.#dispatch = dispatch;
+  }
+
+  /** Ask Python for something it answers later. */
+  request(operation, payload, functions = []) {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      try {
+        this.#dispatch(operation, id, JSON.stringify(payload), functions);
+      } catch (error) {
+        this.#pending.delete(id);
+        reject(error);
+      }
+    });
+  }
+
+  /** Ask Python for something it answers at once. */
+  call(operation, payload, functions = []) {
+    return resultOf(this.#dispatch(operation, 0, JSON.stringify(payload), functions));
+  }
+
+  /** Hear the events of a session until `forget`. */
+  listen(key, listener) {
+    this.#listeners.set(key, listener);
+  }
+
+  forget(key) {
+    this.#listeners.delete(key);
+  }
+
+  /** Called by Python: the answer to a request. */
+  settle(id, text) {
+    const { resolve, reject } = this.#pending.get(id);
+    this.#pending.delete(id);
+    try {
+      resolve(resultOf(text));
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  /** Called by Python: an event of a session. */
+  emit(key, kind, text) {
+    this.#listeners.get(key)?.(kind, JSON.parse(text));
+  }
+}
+
+function resultOf(text) {
+  const { ok, result, error } = JSON.parse(text);
+  if (!ok) throw new PedelecError(error);
+  return result;
+}
+
+/** Connect a Pyodide that has the SDK installed. */
+export function connect(pyodide) {
+  const bridge = new Bridge();
+  const calls = new Calls(LIMITS);
+  pyodide.registerJsModule("_pedelec_js", {
+    core_url: page.coreUrl,
+    encode: (value) => outcomeOf(value, LIMITS),
+    is_thenable: isThenable,
+    promise: (thenable) => Promise.resolve(thenable),
+    describe: (thrown) => JSON.stringify(describeThrown(thrown)),
+    notify: (callback, values) => callback(...JSON.parse(values)),
+    invoke: (...call) => calls.invoke(...call),
+    abort: (key, reason) => calls.abort(key, reason),
+    on_progress: (report) => calls.onProgress(report),
+    settle: (id, text) => bridge.settle(id, text),
+    emit: (key, kind, text) => bridge.emit(key, kind, text),
+  });
+  const face = pyodide.pyimport("pedelec._browser.js_face");
+  bridge.open(face.start());
+  face.destroy();
+  let lastClient = 0;
+  return { bridge, openClient: (options) => new Client(bridge, ++lastClient, options) };
+}

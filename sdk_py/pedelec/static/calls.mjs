@@ -1,0 +1,116 @@
+// Runs a JavaScript author's handler for Python: text in, text out.
+//
+// Owns the calls that run, their contexts and abort signals. A handler's arguments and context are made afresh for
+// each call; its result leaves as JSON text (`=` and the text) or as a refusal (`!` and its description), so that no
+// live object crosses to Python.
+
+import { quietly } from "./describe.mjs";
+import { encode } from "./encode.mjs";
+import { describeThrown } from "./thrown.mjs";
+
+export class Calls {
+  #limits;
+  #running = new Map();
+  #reportProgress = null;
+
+  /** @param {{maxBytes: number, maxDepth: number}} limits of a result */
+  constructor(limits) {
+    this.#limits = limits;
+  }
+
+  /** @param {(key: number, done: number, total?: number, message?: string) => void} report */
+  onProgress(report) {
+    this.#reportProgress = report;
+  }
+
+  /**
+   * Run a handler.
+   *
+   * @param {Function} handler
+   * @param {number} key names the call in `abort` and in progress reports
+   * @param {boolean} generic whether the handler takes the tool's name first
+   * @param {number} remainingMs until the call's deadline
+   * @param {string} argsText the arguments as JSON
+   * @param {string} contextText the context's plain fields as JSON
+   * @returns {string | Promise<string>} the outcome; never throws or rejects
+   */
+  invoke(handler, key, generic, remainingMs, argsText, contextText) {
+    try {
+      const context = this.#open(key, remainingMs, JSON.parse(contextText));
+      const args = JSON.parse(argsText);
+      const result = generic ? handler(context.tool, args, context) : handler(args, context);
+      if (isThenable(result)) return this.#settled(result, key);
+      return this.#close(key, outcomeOf(result, this.#limits));
+    } catch (thrown) {
+      return this.#close(key, refusalOf(thrown));
+    }
+  }
+
+  /** Tell a running handler that nobody waits for it any more. */
+  abort(key, reason) {
+    this.#running.get(key)?.abort(new DOMException(`The call is over: ${reason}.`, "AbortError"));
+  }
+
+  async #settled(result, key) {
+    try {
+      return this.#close(key, outcomeOf(await result, this.#limits));
+    } catch (thrown) {
+      return this.#close(key, refusalOf(thrown));
+    }
+  }
+
+  #close(key, outcome) {
+    this.#running.delete(key);
+    return outcome;
+  }
+
+  #open(key, remainingMs, fields) {
+    const controller = new AbortController();
+    this.#running.set(key, controller);
+    const { signal } = controller;
+    const end = performance.now() + remainingMs;
+    return {
+      ...fields,
+      deadline: Date.now() + remainingMs,
+      signal,
+      get remainingMs() {
+        return Math.max(0, Math.round(end - performance.now()));
+      },
+      get cancelled() {
+        return new Promise((resolve) => {
+          if (signal.aborted) resolve();
+          else signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+      },
+      progress: (done, total, message) => this.#progress(key, done, total, message),
+    };
+  }
+
+  #progress(key, done, total, message) {
+    requireType("done", done, "number");
+    if (total !== undefined && total !== null) requireType("total", total, "number");
+    if (message !== undefined && message !== null) requireType("message", message, "string");
+    if (this.#running.has(key)) this.#reportProgress(key, done, total ?? undefined, message ?? undefined);
+  }
+}
+
+/** `=` and the JSON text of a value, or `!` and why it has none. */
+export function outcomeOf(value, limits) {
+  const { text, fault, size } = encode(value, limits);
+  if (text !== undefined) return `=${text}`;
+  return `!${JSON.stringify(fault === undefined ? { size } : { fault })}`;
+}
+
+function refusalOf(thrown) {
+  return `!${JSON.stringify(describeThrown(thrown))}`;
+}
+
+/** Whether `await` waits for a value. A `then` that throws when it is read makes a thenable that rejects. */
+export function isThenable(value) {
+  return Object(value) === value && quietly(() => typeof value.then !== "function") !== true;
+}
+
+function requireType(name, value, type) {
+  const good = type === "number" ? Number.isFinite(value) : typeof value === type;
+  if (!good) throw new TypeError(`progress: ${name} must be a ${type === "number" ? "finite number" : type}`);
+}

@@ -1,0 +1,210 @@
+// The loader behind the `<script>` tag. Runs as a classic script, as a module, and by import().
+//
+// Owns what a page has at once: `globalThis.pedelec`, the client class whose methods wait for Python, and the start of
+// the runtime. Everything bigger is in modules beside it, which it imports. A second copy of it does nothing.
+
+(() => {
+  const VERSION = "0.1.0";
+  const PAGE = Symbol.for("pedelec.page");
+
+  class PedelecError extends Error {
+    /** @param {{code: string, message: string}} envelope with whatever else the error tells (see pedelec.d.ts) */
+    constructor(envelope) {
+      super(envelope.message);
+      // Own and enumerable, as on the plain objects of the TypeScript SDK: they survive {...error} and JSON.
+      Object.defineProperty(this, "message", { enumerable: true });
+      Object.assign(this, envelope);
+    }
+
+    static {
+      this.prototype.name = "PedelecError";
+    }
+  }
+
+  const refuse = (code, message, details) =>
+    new PedelecError(details === undefined ? { code, message } : { code, message, details });
+
+  // A module has no document.currentScript; the first frame of a stack names its file in every browser.
+  function ownUrl() {
+    const tag = globalThis.document?.currentScript?.src;
+    const [, frame] = /(https?:\/\/\S*?):\d+:\d+/.exec(new Error().stack ?? "") ?? [];
+    const element = globalThis.document?.querySelector('script[src*="/pedelec.js"]');
+    return new URL(tag || frame || element?.src || globalThis.location.href);
+  }
+
+  const here = ownUrl();
+  const former = globalThis[PAGE];
+  if (former !== undefined) {
+    if (former.coreUrl !== here.origin) {
+      console.warn(`[pedelec] ${here} is ignored: the page already uses Pedelec from ${former.coreUrl}.`);
+    }
+    return;
+  }
+
+  const ready = Promise.withResolvers();
+  ready.promise.catch(() => {}); // told by fail(); whoever awaits `ready` hears of it there
+  let settled = false;
+  let runtime = ready.promise;
+
+  const announce = (kind, detail) => globalThis.dispatchEvent(new CustomEvent(`pedelec:${kind}`, { detail }));
+
+  function succeed(started) {
+    if (settled) return false;
+    settled = true;
+    ready.resolve(started);
+    announce("ready");
+    return true;
+  }
+
+  function fail(error) {
+    if (settled) return;
+    settled = true;
+    console.error(`[pedelec] ${error.code}: ${error.message}`);
+    ready.reject(error);
+    announce("failed", { error, script: null, line: null });
+  }
+
+  async function sdk(module) {
+    const url = new URL(`sdk/${module}`, here).href;
+    try {
+      return await import(url);
+    } catch (error) {
+      throw refuse("CORE_RUNTIME_UNAVAILABLE", `${url} did not load. Is \`pedelec-core serve\` running?`, {
+        cause: String(error),
+      });
+    }
+  }
+
+  async function boot() {
+    try {
+      const { boot: bootRuntime } = await sdk("loader.mjs");
+      const started = await bootRuntime();
+      if (succeed(started)) await started.runScripts();
+    } catch (error) {
+      fail(error instanceof PedelecError ? error : refuse("CORE_RUNTIME_UNAVAILABLE", String(error)));
+    }
+  }
+
+  /** Serve the JavaScript face from a Pyodide that the page runs already, with the SDK installed into it. */
+  async function attach(pyodide) {
+    const { attach: attachRuntime } = await sdk("loader.mjs");
+    const started = await attachRuntime(pyodide);
+    runtime = Promise.resolve(started);
+    if (succeed(started)) started.runScripts();
+  }
+
+  // What of a tool goes to Python; `input` only to be refused there, as the TypeScript SDK does.
+  const TOOL_FIELDS = [
+    "name",
+    "description",
+    "argsSchema",
+    "timeoutMs",
+    "readOnly",
+    "idempotent",
+    "exclusive",
+    "input",
+  ];
+
+  function readTool(tool, index) {
+    if (Object(tool) !== tool || Array.isArray(tool)) {
+      throw refuse("INVALID_INPUT", `tools[${index}] must be an object.`, { index });
+    }
+    const fields = Object.fromEntries(TOOL_FIELDS.map((field) => [field, tool[field]]));
+    // JSON has no NaN: as text it is refused by Python, as null it would pass for a limit not given.
+    if (Number.isNaN(fields.timeoutMs) || Math.abs(fields.timeoutMs) === Infinity) fields.timeoutMs = "not finite";
+    try {
+      return JSON.parse(JSON.stringify(fields));
+    } catch (error) {
+      const message = `The tool ${String(tool.name)} (tools[${index}]) has no JSON: ${error.message}`;
+      throw refuse("INVALID_INPUT", message, { tool: String(tool.name), index, field: "argsSchema" });
+    }
+  }
+
+  // Read at once, not when Python is ready: what the caller changes meanwhile must not change the session.
+  function readSessionInput(input) {
+    const given = input ?? {};
+    const skills = given.skills ?? given;
+    if (Object(skills) !== skills || Array.isArray(skills)) throw refuse("INVALID_INPUT", "skills must be an object.");
+    if (given.skills !== undefined && typeof skills.guidance !== "string") {
+      throw refuse("INVALID_INPUT", "skills.guidance must be a string.");
+    }
+    const tools = skills.tools ?? [];
+    if (!Array.isArray(tools) || (given.skills !== undefined && skills.tools === undefined)) {
+      throw refuse("INVALID_INPUT", "skills.tools must be an array.");
+    }
+    const provider = typeof given.provider === "string" ? given.provider.trim() : "";
+    if (provider === "" && given.model !== undefined) {
+      throw refuse("INVALID_INPUT", "model cannot be provided without provider.");
+    }
+    return {
+      manifest: {
+        guidance: skills.guidance ?? "",
+        tools: tools.map(readTool),
+        autoEndOnDisconnect: given.autoEndOnDisconnect !== false,
+      },
+      handlers: tools.map((tool) => tool.handler),
+      provider,
+      model: typeof given.model === "string" ? given.model : undefined,
+    };
+  }
+
+  const notBuilt = (name) => refuse("NOT_SUPPORTED", `${name} is not supported: the agent and its model run outside Core.`);
+
+  class Pedelec {
+    #client;
+
+    constructor(options = {}) {
+      const given = { ...options };
+      this.#client = Promise.resolve(runtime).then((started) => started.openClient(given));
+      this.#client.catch(() => {}); // each method rejects with it
+    }
+
+    async createSession(input) {
+      const request = readSessionInput(input);
+      return (await this.#client).createSession(request);
+    }
+
+    async resumeSession(sessionId) {
+      return (await this.#client).resumeSession(sessionId);
+    }
+
+    async getApprovalStatus() {
+      const client = await this.#client.catch(() => null);
+      if (client !== null) return client.getApprovalStatus();
+      return { installed: false, approved: false, origin: globalThis.location.origin, appConnected: false };
+    }
+
+    async checkAvailability() {
+      const approval = await this.getApprovalStatus().catch((error) => ({ installed: true, error }));
+      const { installed, approved = false, origin = globalThis.location.origin, appConnected = false, error } = approval;
+      return {
+        available: installed && approved && appConnected,
+        extension: { available: installed },
+        approval: { approved, origin },
+        desktop: { available: appConnected, launchAttempted: false },
+        ...(error === undefined ? {} : { error }),
+      };
+    }
+
+    async getSettings() {
+      throw notBuilt("getSettings");
+    }
+
+    async listProviders() {
+      throw notBuilt("listProviders");
+    }
+  }
+
+  const face = {
+    version: VERSION,
+    ready: ready.promise.then(() => undefined),
+    Pedelec,
+    PedelecError,
+    defineTool: (tool) => tool,
+    attach,
+  };
+  face.ready.catch(() => {}); // as above
+  globalThis[PAGE] = Object.freeze({ ...face, coreUrl: here.origin, announce });
+  globalThis.pedelec = Object.freeze(face);
+  if (!here.searchParams.has("attach")) boot();
+})();

@@ -1,0 +1,101 @@
+"""Real browsers for the tests: each browser once, a Core for each module, a fresh context for each test.
+
+A test that takes `page` gets a page of its own. One that takes `shared` gets a page with Python ready in it
+that its whole module shares (a start takes seconds): it makes sessions of its own there and leaves nothing.
+"""
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
+
+from tests.browser.browser_page import BrowserPage
+from tests.harness import CoreProcess
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def _load_config() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("playwright_config", _ROOT / "playwright.config.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_config = _load_config()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "browser_name" in metafunc.fixturenames:
+        metafunc.parametrize("browser_name", _config.BROWSERS, scope="session")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("browser")
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright, browser_name: str) -> Iterator[Browser]:
+    """The browser under test, running."""
+    found = _config.find(browser_name)
+    launched: Browser = getattr(playwright, found.engine).launch(**found.launch_options)
+    yield launched
+    launched.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that Core serves at `/`."""
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[CoreProcess]:
+    """A running Core, for the whole module."""
+    with CoreProcess(tmp_path_factory.mktemp("core") / "state", "--site", str(site)) as running:
+        yield running
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A fresh profile."""
+    fresh = browser.new_context()
+    yield fresh
+    fresh.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, core: CoreProcess, site: Path) -> Iterator[BrowserPage]:
+    """A page of the test's own, on nothing yet."""
+    own = BrowserPage(context, core, site)
+    yield own
+    own.assert_quiet()
+
+
+@pytest.fixture(scope="module")
+def _shared(browser: Browser, core: CoreProcess, site: Path) -> Iterator[BrowserPage]:
+    context = browser.new_context()
+    page = BrowserPage(context, core, site)
+    page.start()
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def shared(_shared: BrowserPage) -> Iterator[BrowserPage]:
+    """The module's page with Python ready in it."""
+    yield _shared
+    _shared.assert_quiet()
