@@ -5,7 +5,7 @@ OPEN ?= 1
 PYTHON = .venv/bin/python
 export PORT OPEN
 
-.PHONY: demo test lint lock clean
+.PHONY: demo test bench lint lock clean
 
 demo: ## Core with the demo page at http://127.0.0.1:$(PORT)/; OPEN=0 opens no browser
 	@scripts/setup.sh demo
@@ -15,6 +15,10 @@ test: ## the whole suite, real browsers included
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory lint
 	@$(PYTHON) -m pytest
+
+bench: ## the measurements, as ratios; NAME="…" runs some (python -m bench --list)
+	@scripts/setup.sh test
+	@$(PYTHON) -m bench $(NAME)
 
 lint: ## the gates: lint rules, format, types
 	@$(PYTHON) -m ruff check .

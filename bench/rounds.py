@@ -1,0 +1,75 @@
+"""Interleaved rounds, and the ratios that come out of them.
+
+The machine's speed changes from second to second, so a contender is compared only with its baseline of the
+same round, and the order within a round rotates, so that nobody always runs after the same neighbour.
+"""
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bench.model import Budget, Measurement
+from pedelec_core.runtime.progress import Progress
+
+type Contender = Callable[[], float]
+"""Runs once and returns one sample. All contenders that are compared use the same unit."""
+
+WARM_UPS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """The samples of all contenders, in the order of their rounds."""
+
+    of: Mapping[str, Sequence[float]]
+    unit: str
+
+    def compare(
+        self, subject: str, baseline: str, *, budget: Budget | None = None, where: str = ""
+    ) -> Measurement:
+        """The ratio of two contenders; `where` is added to what the subject is called."""
+        ours, theirs = self.of[subject], self.of[baseline]
+        ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)]
+        low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
+        return Measurement(
+            what=f"{subject}, {where}" if where else subject,
+            baseline=baseline,
+            ratio=middle,
+            low=low,
+            high=high,
+            rounds=len(ratios),
+            unit=self.unit,
+            subject_median=statistics.median(ours),
+            baseline_median=statistics.median(theirs),
+            budget=budget,
+        )
+
+
+def interleave(
+    contenders: Mapping[str, Contender],
+    *,
+    rounds: int,
+    unit: str,
+    progress: Progress,
+    stage: str = "rounds",
+    warm_ups: int = WARM_UPS,
+) -> Samples:
+    """Run every contender once in each round.
+
+    Args:
+        contenders: by the name that they have in the table.
+        rounds: how many rounds count, at least two.
+        unit: of the samples.
+        progress: told of each round under the name `stage`.
+        warm_ups: rounds before the first that counts.
+    """
+    taken: dict[str, list[float]] = {name: [] for name in contenders}
+    names = list(contenders)
+    for number in range(-warm_ups, rounds):
+        progress(stage, max(number, 0), rounds)
+        for name in names:
+            sample = contenders[name]()
+            if number >= 0:
+                taken[name].append(sample)
+        names.append(names.pop(0))
+    return Samples(taken, unit)

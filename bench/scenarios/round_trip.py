@@ -1,0 +1,131 @@
+"""A call's way from the agent through Core into a handler in the page, and back.
+
+The baseline is a WebSocket of the same library whose page echoes JSON (`echo_server`), timed inside its
+process. Ours is timed by an agent: the local socket is part of the figure, and is told on its own besides.
+"""
+
+import contextlib
+import json
+import subprocess
+import sys
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from playwright.sync_api import Browser
+
+from bench.agent import AgentConnection, calls_per_second, median_call_ms, median_status_ms
+from bench.browsers import READY_SECONDS, ROOT, SITE, open_browser, open_page
+from bench.model import Budget, Measurement, Scenario
+from bench.rounds import Contender, interleave
+from pedelec_core.runtime.progress import Progress
+from tests.harness import CoreProcess
+
+ROUNDS = 11
+CALLS = 150
+IN_FLIGHT = 64
+CALLS_IN_FLIGHT = 640
+
+PYTHON_BUDGET = Budget(2.2)
+JAVASCRIPT_BUDGET = Budget(2.0)
+THROUGHPUT_BUDGET = Budget(0.5, at_least=True)
+
+PYTHON, JAVASCRIPT, TYPED = "Python handler", "JavaScript handler", "typed Python handler"
+RAW, RAW_PYTHON = "raw echo by JavaScript", "raw echo by bare Pyodide"
+LOCAL_SOCKET = "the local socket's part (a status request)"
+
+_THREADS = {
+    PYTHON: "bench.pythonThreads",
+    JAVASCRIPT: "bench.javascriptThreads",
+    TYPED: "bench.typedThreads",
+}
+
+
+def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
+    """Measure in Chromium."""
+    with ExitStack() as stack:
+        core = stack.enter_context(CoreProcess(folder / "state", "--site", str(SITE)))
+        echo_url = stack.enter_context(_echo_server())
+        progress("starting Python in chromium")
+        browser = stack.enter_context(open_browser("chromium"))
+        threads = _open_pages(browser, core.url, echo_url)
+        agents = [stack.enter_context(AgentConnection(core.runtime["socket"])) for _ in range(IN_FLIGHT)]
+        return [
+            *_latency(agents[0], threads, echo_url, progress),
+            *_throughput(agents, threads, echo_url, progress),
+        ]
+
+
+def _open_pages(browser: Browser, core_url: str, echo_url: str) -> Mapping[str, Sequence[str]]:
+    """Open all pages, each in a process of its own; return the sessions by the kind of their handler."""
+    for page in ("javascript.html", "python.html"):
+        open_page(browser, f"{echo_url}/{page}")
+    ours = open_page(browser, f"{core_url}/calls.html")
+    return {kind: ours.evaluate(expression) for kind, expression in _THREADS.items()}
+
+
+def _latency(
+    agent: AgentConnection, threads: Mapping[str, Sequence[str]], echo_url: str, progress: Progress
+) -> Sequence[Measurement]:
+    contenders: dict[str, Contender] = {
+        RAW: partial(_ask, f"{echo_url}/javascript/latency", calls=CALLS),
+        RAW_PYTHON: partial(_ask, f"{echo_url}/python/latency", calls=CALLS),
+        LOCAL_SOCKET: partial(median_status_ms, agent, CALLS),
+    }
+    for kind, sessions in threads.items():
+        contenders[kind] = partial(median_call_ms, agent, "echo", sessions[0], CALLS)
+    samples = interleave(contenders, rounds=ROUNDS, unit="ms", progress=progress, stage="one at a time")
+    return [
+        samples.compare(PYTHON, RAW, budget=PYTHON_BUDGET),
+        samples.compare(JAVASCRIPT, RAW, budget=JAVASCRIPT_BUDGET),
+        samples.compare(TYPED, RAW),
+        samples.compare(RAW_PYTHON, RAW),
+        samples.compare(LOCAL_SOCKET, RAW),
+    ]
+
+
+def _throughput(
+    agents: Sequence[AgentConnection],
+    threads: Mapping[str, Sequence[str]],
+    echo_url: str,
+    progress: Progress,
+) -> Sequence[Measurement]:
+    contenders: dict[str, Contender] = {
+        RAW: partial(_ask, f"{echo_url}/javascript/throughput", calls=CALLS_IN_FLIGHT, in_flight=IN_FLIGHT),
+    }
+    for kind in (PYTHON, JAVASCRIPT):
+        contenders[kind] = partial(calls_per_second, agents, "echo", threads[kind], CALLS_IN_FLIGHT)
+    stage = f"{IN_FLIGHT} in flight"
+    samples = interleave(contenders, rounds=ROUNDS, unit="calls/s", progress=progress, stage=stage)
+    return [
+        samples.compare(kind, RAW, budget=THROUGHPUT_BUDGET, where=f"{stage}, throughput")
+        for kind in (PYTHON, JAVASCRIPT)
+    ]
+
+
+@contextlib.contextmanager
+def _echo_server() -> Iterator[str]:
+    """The address of an echo server that runs as a process of its own."""
+    command = [sys.executable, "-m", "bench.echo_server"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            if not line.startswith("ready "):
+                raise RuntimeError("The echo server did not start.")
+            yield line.removeprefix("ready ").strip()
+        finally:
+            process.kill()
+
+
+def _ask(url: str, **parameters: int) -> float:
+    """A measurement of the echo server."""
+    query = urllib.parse.urlencode(parameters)
+    with urllib.request.urlopen(f"{url}?{query}", timeout=READY_SECONDS) as response:
+        return float(json.load(response))
+
+
+SCENARIO = Scenario("round-trip", "A call's round trip", run)
