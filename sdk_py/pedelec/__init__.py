@@ -11,9 +11,8 @@ from pedelec.errors import Code, Effects, ErrorClass, ErrorType, PedelecError, T
 from pedelec.session import PedelecSession
 from pedelec.tools import ToolDefinition, define_tool
 from pedelec.typed_tools import tool
-from pedelec.version import VERSION
+from pedelec.version import __version__
 
-__version__ = VERSION
 defineTool = define_tool  # noqa: N816 - the TypeScript SDK's name
 
 __all__ = [

@@ -30,7 +30,7 @@ from pedelec.protocol import (
     encode,
     to_camel,
 )
-from pedelec.version import VERSION
+from pedelec.version import __version__
 
 logger = logging.getLogger("pedelec")
 
@@ -167,7 +167,7 @@ class Connection:
 
     def _opened(self) -> None:
         assert self._transport is not None
-        hello = Hello(protocol=PROTOCOL_VERSION, page_instance_id=self._instance_id, sdk_version=VERSION)
+        hello = Hello(protocol=PROTOCOL_VERSION, page_instance_id=self._instance_id, sdk_version=__version__)
         self._transport.send(encode(hello))
 
     def _lost(self, reason: str) -> None:

@@ -52,6 +52,8 @@ def bind(handler: object, parameters: tuple[str, ...], host: Host | None = None)
         handler = handler.function
     if host is not None and host.is_foreign(handler):
         handler = host.adapt_handler(handler)
+        if handler is None:
+            raise _refusal("It is not a function.", parameters)
     if not callable(handler):
         raise _refusal(_not_callable(handler), parameters)
     try:

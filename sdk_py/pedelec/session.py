@@ -1,7 +1,7 @@
 """One session: its handlers, its running calls, its status and its events.
 
 Owns that each call is run once and answered once, and what callbacks hear. Frames and times go in; messages
-go out through the owner (`client.Pedelec`), who also runs the coroutines. Does no I/O and reads no clock.
+go out through the owner (`switchboard`), who also runs the coroutines. Does no I/O and reads no clock.
 """
 
 import functools

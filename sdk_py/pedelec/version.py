@@ -1,3 +1,3 @@
 """The SDK's version, written once for the page (reading package metadata there costs a start)."""
 
-VERSION = "0.1.0"
+__version__ = "0.1.0"
