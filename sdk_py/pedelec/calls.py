@@ -63,7 +63,9 @@ def failure(error: BaseException, tool: str, *, max_bytes: int) -> Outcome:
             _log(unsendable, unsendable, tool)
             return Outcome(_envelope(unsendable), unsendable)
     except BaseException:  # noqa: BLE001 - an exception that breaks its own report
-        return Outcome(_envelope(PedelecError(Code.TOOL_HANDLER_ERROR, type_name_of(error))))
+        name = type_name_of(error)
+        logger.error("The handler of %s raised %s.", tool, name)
+        return Outcome(_envelope(PedelecError(Code.TOOL_HANDLER_ERROR, name, details={"type": name})))
 
 
 def _envelope(error: PedelecError) -> RawJson:

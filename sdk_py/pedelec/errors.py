@@ -228,7 +228,7 @@ class PedelecError(Exception):
         details: dict[str, Any] | None = None,
     ) -> None:
         info = _info(code)
-        self.code = str(code)
+        self.code = str(code) or Code.TOOL_HANDLER_ERROR.value
         self.message = clean_text(message) or info.meaning or self.code
         self.error_class = str(error_class or info.error_class)
         self.error_type = _optional_text(error_type or info.error_type)
@@ -314,7 +314,10 @@ def error_from_exception(error: BaseException) -> PedelecError:
 
 def type_name_of(error: BaseException) -> str:
     """The name of an exception's type, as its author wrote it (`ForeignError` types name their own)."""
-    named = getattr(error, "foreign_type_name", None)
+    try:
+        named = getattr(error, "foreign_type_name", None)
+    except BaseException:  # noqa: BLE001 - an exception that does not bear being looked at is named all the same
+        named = None
     return named if isinstance(named, str) and named else type(error).__name__
 
 

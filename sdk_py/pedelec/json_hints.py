@@ -51,6 +51,7 @@ _BY_NAME = {
     "collections.ChainMap": "Return dict(value).",
     "array.array": "Return value.tolist().",
     "builtins.coroutine": "It was never awaited: await it and return its result.",
+    "concurrent.futures._base.Future": "Return asyncio.wrap_future(value).",
     "builtins.async_generator": "Return [item async for item in value].",
     "builtins.function": _CALL_IT,
     "builtins.method": _CALL_IT,

@@ -37,6 +37,16 @@ class BrokenEnvelopeError(PedelecError):
         raise RuntimeError("no envelope")
 
 
+class HalfMadeError(PedelecError):
+    def __init__(self) -> None:
+        """Leaves out what the base class needs."""
+
+
+class UntouchableError(Exception):
+    def __getattribute__(self, name: str) -> Any:
+        raise SystemExit(name)
+
+
 def recurse() -> Any:
     return recurse()
 
@@ -228,9 +238,22 @@ async def test_the_lower_limit_holds() -> None:
     assert (await core.call())["error"]["details"]["limit"] == 100
 
 
-async def test_an_error_that_breaks_its_own_report_is_still_an_answer() -> None:
-    envelope = (await answer_of(raiser(BrokenEnvelopeError("X", "x"))))["error"]
-    assert (envelope["code"], envelope["message"]) == ("TOOL_HANDLER_ERROR", "BrokenEnvelopeError")
+@pytest.mark.parametrize(
+    "make", [lambda: BrokenEnvelopeError("X", "x"), HalfMadeError, UntouchableError], ids=["a", "b", "c"]
+)
+async def test_an_error_that_breaks_its_own_report_is_still_an_answer(make: Any) -> None:
+    def handler() -> None:
+        raise make()
+
+    envelope = (await answer_of(handler))["error"]
+    assert envelope["code"] == "TOOL_HANDLER_ERROR"
+    assert envelope["message"] in ("BrokenEnvelopeError", "HalfMadeError", "UntouchableError")
+
+
+async def test_a_domain_error_without_a_code_is_a_handler_error() -> None:
+    envelope = (await answer_of(raiser(ToolError("", ""))))["error"]
+    assert envelope["code"] == "TOOL_HANDLER_ERROR"
+    assert envelope["message"]
 
 
 async def test_a_handler_that_cancels_its_own_task_is_answered() -> None:
