@@ -19,7 +19,6 @@ from pedelec.errors import PedelecError
 from pedelec_core import __version__
 from pedelec_core.command_errors import CommandError
 from pedelec_core.origins import ORIGINS_NAME, OriginStore, normalize_origin
-from pedelec_core.runtime import commands as runtime
 from pedelec_core.runtime.errors import BundleError
 from pedelec_core.state_dir import ENVIRONMENT_VARIABLE, StateDir
 
@@ -33,9 +32,7 @@ _LOG_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit status."""
     options = _parser().parse_args(argv)
-    logging.basicConfig(level=logging.INFO, format=_LOG_FORMAT, stream=sys.stderr)
-    for noisy in ("uvicorn", "uvicorn.error"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+    _set_up_logging()
     try:
         status: int = options.run(options)
     except (CommandError, BundleError) as error:
@@ -44,6 +41,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return status
+
+
+def _set_up_logging() -> None:
+    logging.basicConfig(level=logging.INFO, format=_LOG_FORMAT, stream=sys.stderr)
+    uvicorn = logging.getLogger("uvicorn.error")
+    uvicorn.setLevel(logging.WARNING)
+    uvicorn.addFilter(_is_ours_to_know)
+
+
+def _is_ours_to_know(record: logging.LogRecord) -> bool:
+    """Not so text that is no UTF-8: its page is closed on, and could fill the log with tracebacks."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], UnicodeDecodeError)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -169,7 +178,9 @@ def _revoke(options: argparse.Namespace) -> int:
 
 
 def _runtime_build(options: argparse.Namespace) -> int:
-    print(runtime.build(options.out, _show_progress))
+    from pedelec_core.runtime import commands
+
+    print(commands.build(options.out, _show_progress))
     return 0
 
 
@@ -179,10 +190,12 @@ def _show_progress(what: str, done: int = 0, total: int = 0) -> None:
 
 
 def _runtime_verify(options: argparse.Namespace) -> int:
-    bundle = options.path or runtime.where()
+    from pedelec_core.runtime import commands
+
+    bundle = options.path or commands.where()
     if bundle is None:
         raise BundleError("There is no Pyodide bundle.")
-    problems = runtime.verify(bundle)
+    problems = commands.verify(bundle)
     for problem in problems:
         print(problem)
     if not problems:
@@ -191,7 +204,9 @@ def _runtime_verify(options: argparse.Namespace) -> int:
 
 
 def _runtime_where(_options: argparse.Namespace) -> int:
-    bundle = runtime.where()
+    from pedelec_core.runtime import commands
+
+    bundle = commands.where()
     if bundle is None:
         raise BundleError("There is no Pyodide bundle.")
     print(bundle)

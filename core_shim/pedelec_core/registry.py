@@ -21,6 +21,7 @@ from pedelec.protocol import (
     JsonValue,
     Limits,
 )
+from pedelec_core.schema_budget import may_be_listed, size_of_schema
 from pedelec_core.violations import Path, args_invalid, describe, json_pointer, nearest, type_name
 
 MAX_TOOLS: Final = 256
@@ -50,6 +51,7 @@ class Tool:
     idempotent: bool = False
     exclusive: bool = False
     _validator: jsonschema_rs.Validator = field(repr=False, compare=False)
+    _schema_size: int = field(repr=False, compare=False)
 
     def validate(self, args: JsonObject) -> None:
         """Check a call's arguments.
@@ -57,9 +59,15 @@ class Tool:
         Raises:
             PedelecError: `TOOL_ARGS_INVALID`; `details.violations` lists all that is wrong.
         """
-        if not self._validator.is_valid(args):
+        if self._validator.is_valid(args):
+            return
+        if may_be_listed(args, self._schema_size):
             violations = describe(self._validator.iter_errors(args), self.args_schema)
-            raise args_invalid(violations, tool=self.name)
+        else:
+            violations = [
+                {"path": "", "message": "they do not fit the schema, and are too large to say where"}
+            ]
+        raise args_invalid(violations, tool=self.name)
 
     def to_wire(self) -> JsonObject:
         """The manifest again, as agents see it; hints that do not hold are left out."""
@@ -177,6 +185,7 @@ class _ManifestReader:
             timeout_ms=self._timeout_ms(),
             **{name: self._flag(wire_name) for wire_name, name in _HINTS.items()},
             _validator=self._validator(schema),
+            _schema_size=size_of_schema(schema),
         )
 
     def _description(self) -> str:

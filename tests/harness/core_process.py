@@ -84,8 +84,9 @@ class CliCall:
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """This process's environment without what would change Core's behaviour."""
+    """This process's environment without what would change how Core behaves, or how fast it starts."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PEDELEC_")}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
     return kept | more
 
 

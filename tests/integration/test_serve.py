@@ -1,7 +1,6 @@
 """The life of `pedelec-core serve`: its start, its end, and what keeps it from starting."""
 
 import http.server
-import json
 import os
 import signal
 import socket
@@ -139,51 +138,6 @@ def test_a_port_whose_holder_says_nothing_is_told_as_such(tmp_path: Path) -> Non
     assert "Address already in use" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("args", "mentions"),
-    [
-        (["--host", "0.0.0.0"], "loopback"),
-        (["--host", "192.168.0.1"], "loopback"),
-        (["--host", "::"], "loopback"),
-        (["--host", "example.com"], "loopback"),
-        (["--port", "65536"], "port"),
-        (["--port", "-1"], "port"),
-        (["--port", "http"], "port"),
-        (["--allow-origin", "*"], "origin"),
-        (["--allow-origin", "https://a.example/path"], "path"),
-        (["extra"], "extra"),
-    ],
-)
-def test_a_wrong_command_line_is_told(tmp_path: Path, args: list[str], mentions: str) -> None:
-    done = run_core("serve", "--state-dir", str(tmp_path), *args)
-    assert done.status == 2
-    assert mentions in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_a_state_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    for path in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nope")):
-        done = run_core("serve", "--port", "0", "--state-dir", str(path))
-        assert done.status == 1
-        assert str(path) in done.stderr
-        assert "--state-dir" in done.stderr
-        assert "Traceback" not in done.stderr
-
-
-def test_a_site_that_is_no_folder_is_told(tmp_path: Path) -> None:
-    done = run_core("serve", "--state-dir", str(tmp_path), "--site", str(tmp_path / "nope"))
-    assert (done.status, "is not a folder" in done.stderr) == (1, True)
-
-
-def test_a_broken_list_of_origins_keeps_core_from_starting(tmp_path: Path) -> None:
-    (tmp_path / "origins.json").write_text("{")
-    done = run_core("serve", "--port", "0", "--state-dir", str(tmp_path))
-    assert done.status == 1
-    assert "origins.json" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 @pytest.mark.parametrize("host", ["localhost", "::1"])
 def test_core_listens_on_the_loopback_address_of_choice(tmp_path: Path, host: str) -> None:
     if host == "::1":
@@ -219,35 +173,6 @@ def test_nothing_of_a_call_is_logged(own_core: CoreProcess) -> None:
     assert not [
         word for word in ("secret-args", "secret-result", "secret-frame", token) if word in own_core.log
     ]
-
-
-def test_origins_are_listed_approved_and_revoked(tmp_path: Path) -> None:
-    state = ("--state-dir", str(tmp_path))
-    assert run_core("origins", *state).stdout == b""
-    assert run_core("approve", "HTTPS://B.example:443", *state).stdout == b"https://b.example is approved\n"
-    assert run_core("approve", "https://a.example", *state).status == 0
-    assert b"was already" in run_core("approve", "https://a.example", *state).stdout
-    assert run_core("origins", *state).stdout == b"https://a.example\nhttps://b.example\n"
-    assert run_core("revoke", "https://b.example", *state).status == 0
-    assert run_core("revoke", "https://b.example", *state).status == 1
-    assert run_core("origins", *state).stdout == b"https://a.example\n"
-    assert run_core("approve", "nonsense", *state).status == 2
-
-
-def test_version_is_told() -> None:
-    assert run_core("--version").stdout == b"pedelec-core 0.1.0\n"
-
-
-def test_the_bundle_can_be_asked_for_and_verified(tmp_path: Path) -> None:
-    env = os.environ | {"PEDELEC_RUNTIME_DIR": str(tmp_path / "none")}
-    for command in ("where", "verify"):
-        done = run_core("runtime", command, env=env)
-        assert done.status == 1
-        assert "pedelec-core runtime build" in done.stderr
-    (tmp_path / "none").mkdir()
-    (tmp_path / "none" / "manifest.json").write_text(json.dumps({"formatVersion": 0}))
-    assert run_core("runtime", "where", env=env).stdout.decode() == f"{tmp_path / 'none'}\n"
-    assert run_core("runtime", "verify", env=env).status == 1
 
 
 def test_core_runs_though_nobody_listens_to_its_stdout(tmp_path: Path) -> None:

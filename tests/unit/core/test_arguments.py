@@ -252,11 +252,32 @@ def test_every_other_keyword_is_told_with_its_path(schema: Any) -> None:
 
 
 def test_many_violations_are_cut_and_long_values_are_not_echoed() -> None:
-    error = refusal({"v": ["x" * 5_000] * 10_000}, properties={"v": {"items": {"type": "integer"}}})
+    error = refusal({"v": ["x" * 1_000] * 1_000}, properties={"v": {"items": {"type": "integer"}}})
     assert error.details is not None
     assert len(error.details["violations"]) == MAX_VIOLATIONS
     assert len(str(error.to_wire())) < 50_000
     assert len(error.message) <= 2_000
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"required": [f"a{number}" for number in range(5_000)]},
+        {"anyOf": [{"required": [f"a{number}"]} for number in range(1_000)]},
+        {"properties": {"v": {"items": {"anyOf": [{"type": "integer"}] * 1_000}}}},
+        {"properties": {"v": {"allOf": [{"minItems": 1_000_000}] * 1_000}}},
+    ],
+)
+def test_what_would_take_too_much_memory_to_list_is_refused_without_a_list(schema: JsonObject) -> None:
+    (violation,) = violations({"v": ["x" * 10] * 50_000}, **schema)
+    assert violation["path"] == ""
+    assert "too large to say where" in violation["message"]
+
+
+def test_large_arguments_of_an_ordinary_tool_are_listed() -> None:
+    properties = {f"p{number}": {"type": "string", "description": "A text."} for number in range(10)}
+    found = violations({"p0": "x" * 300_000, "p1": 1, "p2": 2}, properties=properties)
+    assert [violation["path"] for violation in found] == ["/p1", "/p2"]
 
 
 def test_a_schema_that_refers_to_itself_is_harmless() -> None:
