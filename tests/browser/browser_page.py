@@ -32,6 +32,12 @@ _WATCH = """(() => {
   for (const kind of ["progress", "ready", "failed"]) {
     addEventListener(`pedelec:${kind}`, ({ detail }) => events.push({ kind, detail }));
   }
+  const sent = globalThis.__sent = [];
+  const { send } = WebSocket.prototype;
+  WebSocket.prototype.send = function (frame) {
+    sent.push(JSON.parse(frame));
+    send.call(this, frame);
+  };
   addEventListener("unhandledrejection", ({ reason }) => console.error(`unhandled rejection: ${reason}`));
 })()"""
 
@@ -68,7 +74,7 @@ class BrowserPage:
     def open(self, body: str, *, name: str = "index.html", head: str = "") -> None:
         """Put a page on the site and go there."""
         self.write(name, f"{_HEAD}{head}\n<body>\n{body}\n</body>\n")
-        self.page.goto(f"{self.core.url}/{name}", wait_until="commit")
+        self.page.goto(f"{self.core.url}/{name}", wait_until="domcontentloaded")
 
     def start(self, body: str = "") -> None:
         """Open a page with the loader's tag and wait until Python is ready in it."""
@@ -132,6 +138,11 @@ class BrowserPage:
             str(timeout_ms),
             stdin=args.encode(),
         )
+
+    def answers(self, thread: str) -> int:
+        """How many results the page has sent to Core for the calls of a session."""
+        of_session = "({type, sessionId}) => type === 'submit_tool_result' && sessionId === given"
+        return int(self.run(f"return __sent.filter({of_session}).length", thread))
 
     def take_errors(self) -> list[str]:
         """The errors so far: they were expected."""

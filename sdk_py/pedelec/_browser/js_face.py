@@ -11,10 +11,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from pedelec._browser import promises, scripts
-from pedelec._browser.page import border
+from pedelec._browser.page import border, js_null
 from pedelec.client import Pedelec
 from pedelec.context import EventContext
-from pedelec.errors import Code, PedelecError, error_from_exception
+from pedelec.errors import PedelecError, error_from_exception
 from pedelec.protocol import JsonObject, to_camel
 from pedelec.session import PedelecSession
 
@@ -150,10 +150,10 @@ class FaceSession:
         session.on_status(self._tell_status)
         session.on_ended(self._tell_ended)
 
-    def register(self, registration: int, name: str | None, handler: object) -> None:
-        dispose = (
-            self.session.on_tool(handler) if name is None else self.session.on_tool(name, _given(handler))
-        )
+    def register(self, registration: int, name: str | None, handler: Any) -> None:
+        # `undefined` is a handler that is missing; to `on_tool` None would ask for a decorator.
+        given: Any = js_null if handler is None else handler
+        dispose = self.session.on_tool(given) if name is None else self.session.on_tool(name, given)
         self._registrations[name] = (registration, dispose)
 
     def unregister(self, registration: int, name: str | None) -> None:
@@ -173,13 +173,6 @@ class FaceSession:
 
     def _emit(self, kind: str, ctx: EventContext, **event: object) -> None:
         border.emit(self._key, kind, json.dumps({**event, "context": ctx.to_wire()}))
-
-
-def _given(handler: object) -> object:
-    """`undefined` is a handler that is missing, not a request for a decorator."""
-    if handler is None:
-        raise PedelecError(Code.INVALID_INPUT, "The handler is undefined.", details={"field": "handler"})
-    return handler
 
 
 def _answer(result: object) -> str:

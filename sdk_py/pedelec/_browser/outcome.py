@@ -10,10 +10,6 @@ from pedelec.errors import ToolError
 from pedelec.json_safe import NotJsonSafeError, TooLargeError
 from pedelec.protocol import RawJson
 
-MAX_TEXT_BYTES = 32 * 1024 * 1024
-"""What JavaScript writes at most (bridge.mjs): far over a frame, so that the session, which knows the limit
-in force, can name the true size."""
-
 
 class JsError(Exception):
     """Something that a JavaScript handler threw, under its own type's name."""
@@ -42,8 +38,8 @@ def read_refusal(text: str) -> Exception:
     match refusal:
         case {"fault": {"path": path, "type": type_name, "hint": hint}}:
             return NotJsonSafeError(path=path, type_name=type_name, hint=hint)
-        case {"size": size}:
-            return TooLargeError(size=size, limit=MAX_TEXT_BYTES)
+        case {"size": size, "limit": limit}:
+            return TooLargeError(size=size, limit=limit)
         case {"domain": envelope}:
             return ToolError.from_wire(envelope)
         case _:

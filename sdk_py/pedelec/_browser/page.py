@@ -12,6 +12,8 @@ import pyodide.ffi  # type: ignore[import-not-found]
 import pyodide.webloop  # type: ignore[import-not-found]
 
 from pedelec.errors import Code, PedelecError
+from pedelec.json_safe import MAX_DEPTH
+from pedelec.protocol import Limits
 
 try:
     import _pedelec_js  # type: ignore[import-not-found]
@@ -45,6 +47,9 @@ class Border(Protocol):
     """The module `_pedelec_js`, made by the loader (`connect` in bridge.mjs)."""
 
     core_url: str
+
+    def limit(self, max_bytes: int, max_depth: int) -> None:
+        """Set what JavaScript writes at most, in bytes (or a little more) and in levels of nesting."""
 
     def encode(self, value: object) -> str:
         """An outcome (see `outcome.py`) of a foreign value's JSON text."""
@@ -80,6 +85,8 @@ class Border(Protocol):
 
 
 border = cast(Border, _pedelec_js)
+# More than any frame holds, so that the session, which knows the limit in force, can name the true size.
+border.limit(2 * Limits().max_frame_bytes, MAX_DEPTH)
 JsProxy: type = pyodide.ffi.JsProxy
 Promised: Any = pyodide.webloop.PyodideFuture
 """The future that stands for a JavaScript promise in `await`."""
@@ -105,7 +112,7 @@ def create_proxy(function: Callable[..., Any]) -> Proxy:
 
 def is_function(value: object) -> bool:
     """Whether a foreign value can be called."""
-    return isinstance(value, JsProxy) and value.typeof == "function"
+    return isinstance(value, JsProxy) and cast(Any, value).typeof == "function"
 
 
 def is_thenable(value: object) -> bool:

@@ -4,12 +4,12 @@ Owns the namespace that they share, the names in their tracebacks, and what is t
 """
 
 import ast
-import __main__
 import textwrap
 import traceback
 from types import TracebackType
 from typing import Any
 
+import __main__
 from pedelec._browser.page import evaluate
 from pedelec.errors import clean_text, type_name_of
 

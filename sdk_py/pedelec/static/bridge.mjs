@@ -3,13 +3,10 @@
 // Owns the pairing of requests with their answers, and the one lasting proxy of a Python function. Knows nothing of
 // what the texts mean. The module that Python sees as `_pedelec_js` is made here.
 
-import { Calls, isThenable, outcomeOf } from "./calls.mjs";
+import { Calls, isThenable } from "./calls.mjs";
 import { Client } from "./client.mjs";
 import { PedelecError, page } from "./page.mjs";
 import { describeThrown } from "./thrown.mjs";
-
-// Far over what a frame may hold, so that Python, which knows the true limit, can name the true size.
-const LIMITS = { maxBytes: 32 * 1024 * 1024, maxDepth: 100 };
 
 export class Bridge {
   #dispatch;
@@ -76,10 +73,11 @@ function resultOf(text) {
 /** Connect a Pyodide that has the SDK installed. */
 export function connect(pyodide) {
   const bridge = new Bridge();
-  const calls = new Calls(LIMITS);
+  const calls = new Calls();
   pyodide.registerJsModule("_pedelec_js", {
     core_url: page.coreUrl,
-    encode: (value) => outcomeOf(value, LIMITS),
+    limit: (maxBytes, maxDepth) => calls.limit(maxBytes, maxDepth),
+    encode: (value) => calls.outcomeOf(value),
     is_thenable: isThenable,
     promise: (thenable) => Promise.resolve(thenable),
     describe: (thrown) => JSON.stringify(describeThrown(thrown)),

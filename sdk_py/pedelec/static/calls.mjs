@@ -9,13 +9,20 @@ import { encode } from "./encode.mjs";
 import { describeThrown } from "./thrown.mjs";
 
 export class Calls {
-  #limits;
+  #limits = { maxBytes: 0, maxDepth: 0 };
   #running = new Map();
   #reportProgress = null;
 
-  /** @param {{maxBytes: number, maxDepth: number}} limits of a result */
-  constructor(limits) {
-    this.#limits = limits;
+  /** Set how large and how deeply nested a result may be. Nothing passes before it is told. */
+  limit(maxBytes, maxDepth) {
+    this.#limits = { maxBytes, maxDepth };
+  }
+
+  /** `=` and the JSON text of a value, or `!` and why it has none. */
+  outcomeOf(value) {
+    const { text, fault, size } = encode(value, this.#limits);
+    if (text !== undefined) return `=${text}`;
+    return `!${JSON.stringify(fault === undefined ? { size, limit: this.#limits.maxBytes } : { fault })}`;
   }
 
   /** @param {(key: number, done: number, total?: number, message?: string) => void} report */
@@ -40,7 +47,7 @@ export class Calls {
       const args = JSON.parse(argsText);
       const result = generic ? handler(context.tool, args, context) : handler(args, context);
       if (isThenable(result)) return this.#settled(result, key);
-      return this.#close(key, outcomeOf(result, this.#limits));
+      return this.#close(key, this.outcomeOf(result));
     } catch (thrown) {
       return this.#close(key, refusalOf(thrown));
     }
@@ -53,7 +60,7 @@ export class Calls {
 
   async #settled(result, key) {
     try {
-      return this.#close(key, outcomeOf(await result, this.#limits));
+      return this.#close(key, this.outcomeOf(await result));
     } catch (thrown) {
       return this.#close(key, refusalOf(thrown));
     }
@@ -92,13 +99,6 @@ export class Calls {
     if (message !== undefined && message !== null) requireType("message", message, "string");
     if (this.#running.has(key)) this.#reportProgress(key, done, total ?? undefined, message ?? undefined);
   }
-}
-
-/** `=` and the JSON text of a value, or `!` and why it has none. */
-export function outcomeOf(value, limits) {
-  const { text, fault, size } = encode(value, limits);
-  if (text !== undefined) return `=${text}`;
-  return `!${JSON.stringify(fault === undefined ? { size } : { fault })}`;
 }
 
 function refusalOf(thrown) {

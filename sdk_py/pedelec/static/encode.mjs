@@ -12,8 +12,10 @@ const objectPrototype = Object.prototype;
 const arrayPrototype = Array.prototype;
 
 class Unusual extends Error {}
+class TooLarge extends Error {}
 
-// A lower bound of the bytes still allowed. It stops shared references from being written out without end.
+// The bytes still allowed, or more: each value is counted as the shortest of its kind. It stops shared references,
+// which double at each level of nesting, from being written out without end.
 let left = 0;
 let maxDepth = 0;
 
@@ -21,7 +23,8 @@ let maxDepth = 0;
  * @param {unknown} value
  * @param {{maxBytes: number, maxDepth: number}} limits
  * @returns {{text: string} | {fault: {path: string, type: string, hint: string}} | {size: number}}
- *   the JSON text; or the first value that JSON cannot carry; or the size in UTF-8 bytes that is over the limit.
+ *   the JSON text; or the first value that JSON cannot carry; or a size over the limit, in UTF-8 bytes (at least
+ *   what was counted).
  */
 export function encode(value, limits) {
   return encodeQuickly(value, limits) ?? encodeCarefully(value, limits);
@@ -34,10 +37,10 @@ function encodeQuickly(value, limits) {
   try {
     const text = JSON.stringify(copyOfMember(value, 0) ?? null);
     // JSON.stringify writes a lone surrogate as an escape. So does a string that holds these three characters.
-    if (text.length > limits.maxBytes || text.includes("\\ud")) return null;
-    return { text };
-  } catch {
-    return null;
+    if (text.includes("\\ud")) return null;
+    return text.length > limits.maxBytes ? { size: text.length } : { text };
+  } catch (error) {
+    return error instanceof TooLarge ? { size: limits.maxBytes - left } : null;
   }
 }
 
@@ -63,7 +66,8 @@ function copyOfMember(member, depth) {
       return member;
     case "object":
       if (member === null) return member;
-      if (depth === maxDepth || left < 0) throw new Unusual();
+      if (left < 0) throw new TooLarge();
+      if (depth === maxDepth) throw new Unusual();
       return isArray(member) ? copyOfArray(member, depth + 1) : copyOfObject(member, depth + 1);
     default:
       throw new Unusual();
@@ -73,8 +77,8 @@ function copyOfMember(member, depth) {
 function copyOfArray(array, depth) {
   if (getPrototypeOf(array) !== arrayPrototype) throw new Unusual();
   const { length } = array;
-  left -= length;
-  if (left < 0) throw new Unusual();
+  left -= length * 2 + 1;
+  if (left < 0) throw new TooLarge();
   const copy = [];
   for (let index = 0; index < length; index++) copy.push(copyOfMember(array[index], depth));
   return copy;
@@ -83,11 +87,12 @@ function copyOfArray(array, depth) {
 function copyOfObject(object, depth) {
   const prototype = getPrototypeOf(object);
   if (prototype !== objectPrototype && prototype !== null) throw new Unusual();
+  left -= 1;
   const copy = { ...object };
   if (getOwnPropertySymbols(copy).length > 0) throw new Unusual();
   for (const key in copy) {
     const member = copy[key];
-    left -= key.length;
+    if (member !== undefined) left -= key.length + 4;
     const copied = copyOfMember(member, depth);
     if (copied !== member) copy[key] = copied;
   }

@@ -3,6 +3,7 @@
 // Owns the callbacks of JavaScript authors and their isolation from each other. Tool handlers are Python's to keep and
 // to choose from, the same for both languages.
 
+import { textOf } from "./describe.mjs";
 import { PedelecError } from "./page.mjs";
 
 export class PedelecSession {
@@ -114,6 +115,6 @@ async function tellOne(kind, callback, event) {
   try {
     await callback(...first, context);
   } catch (failure) {
-    console.error(`[pedelec] A session's ${kind} callback failed:`, failure);
+    console.error(`[pedelec] A session's ${kind} callback failed. ${textOf(failure)}`, failure);
   }
 }
