@@ -224,13 +224,20 @@ class Hub:
     def _tick(self, session: Session) -> None:
         self._timers.pop(session.id, None)
         moment = now()
+        if session.is_over(moment):
+            self._forget(session)
+            return
         if session.live and session.is_abandoned(moment):
             self.end(session, "disconnected")
         self.carry_out(session, session.tick(moment))
-        if session.is_over(moment):
-            del self.sessions[session.id]
-            del self._seq_bases[session.id]
-            self.commits.forget_session(session.id)
+
+    def _forget(self, session: Session) -> None:
+        """The last that is done for a session: no timer is armed for it any more."""
+        del self.sessions[session.id]
+        del self._seq_bases[session.id]
+        for invocation_id in session.calls.ids():
+            self._session_of.pop(invocation_id, None)
+        self.commits.forget_session(session.id)
 
     def _save(self, session: Session) -> None:
         self.commits.save_session(session, self._seq_bases[session.id])

@@ -112,6 +112,10 @@ class Invocations:
         """An invocation that is still remembered."""
         return self._open.get(invocation_id) or self._settled.get(invocation_id)
 
+    def ids(self) -> list[str]:
+        """Of all invocations that are remembered."""
+        return [*self._settled, *self._open]
+
     def running(self) -> int:
         """How many calls are unsettled."""
         return len(self._open)
