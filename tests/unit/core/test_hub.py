@@ -125,7 +125,7 @@ async def test_a_call_is_written_down_before_the_page_hears_of_it_and_its_result
     asking = asyncio.create_task(
         AgentDesk(hub).tool_call(ToolCallRequest(thread_id=None, tool="move", args_text="{}"))
     )
-    recorder.heard = lambda: len(page.received)
+    recorder.heard = lambda: sum(isinstance(each, ToolCall) for each in page.received)
     call = await page.next(ToolCall)
     ((_, (record,)),) = recorder.load()
     assert (record.id, record.instance_id) == (call.tool_request_id, "page")
