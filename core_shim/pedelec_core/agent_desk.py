@@ -9,6 +9,7 @@ import hashlib
 from dataclasses import dataclass
 
 import rfc8785
+
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import (
     DEFAULT_TOOL_TIMEOUT_MS,
@@ -18,7 +19,6 @@ from pedelec.protocol import (
     RawJson,
     encode_value,
 )
-
 from pedelec_core import call_errors
 from pedelec_core.hub import Hub, ProgressListener, Waiter, new_id, now
 from pedelec_core.invocation import Answer, Call
@@ -75,8 +75,11 @@ class AgentDesk:
         Cancelling this coroutine does not cancel the call: its caller may come back with a retry.
 
         Raises:
-            PedelecError: the call is refused and nothing ran (`TOOL_NOT_FOUND`, `TOOL_ARGS_INVALID`, …).
+            PedelecError: the call is refused and nothing ran (`TOOL_NOT_FOUND`, `TOOL_ARGS_INVALID`, …;
+                `JOURNAL_UNAVAILABLE` while nothing can be written down).
         """
+        if self._hub.commits.failure is not None:
+            raise self._hub.commits.failure
         session = self._session(request.thread_id)
         call = self._checked(session, request)
         caller = new_id("caller_")
@@ -93,7 +96,7 @@ class AgentDesk:
         """The agent has its answer in hand."""
         session = self._hub.session_with(invocation_id)
         if session is not None:
-            session.calls.acknowledge(invocation_id)
+            self._hub.carry_out(session, session.calls.acknowledge(invocation_id))
 
     def tool_list(self, thread_id: str | None) -> JsonObject:
         """The tools of a session, without their schemas."""

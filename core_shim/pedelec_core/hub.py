@@ -6,6 +6,7 @@ in `agent_desk`. Knows no sockets: a page is anything that can `send` and `close
 """
 
 import asyncio
+import functools
 import secrets
 import time
 from collections.abc import Callable
@@ -13,8 +14,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pedelec.protocol import CoreMessage, Ended, JsonObject, Limits, ToolCall, ToolCancel, encode
-
 from pedelec_core import __version__
+from pedelec_core.commits import Commits
 from pedelec_core.invocation import (
     Accept,
     Answer,
@@ -25,7 +26,10 @@ from pedelec_core.invocation import (
     Forget,
     Instant,
     Invocation,
+    Save,
 )
+from pedelec_core.journal import Journal
+from pedelec_core.records import session_from_record
 from pedelec_core.sessions import Session, SessionTimes
 
 CLOSE_GOING_AWAY = 1001  # RFC 6455, section 7.4.1
@@ -88,6 +92,7 @@ class Hub:
         limits: Limits | None = None,
         call_limits: CallLimits | None = None,
         times: SessionTimes | None = None,
+        journal: Journal | None = None,
     ) -> None:
         self.instance_id = new_id("core_")
         self.limits = limits or Limits()
@@ -95,6 +100,8 @@ class Hub:
         self.times = times or SessionTimes()
         self.sessions: dict[str, Session] = {}
         self.waiters: dict[str, Waiter] = {}
+        self.commits = Commits(journal, now)
+        self._seq_bases: dict[str, int] = {}  # by session id
         self._connections: dict[str, PageConnection] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._session_of: dict[str, Session] = {}  # by invocation id
@@ -118,9 +125,34 @@ class Hub:
         """The session of an invocation that is still remembered."""
         return self._session_of.get(invocation_id)
 
+    def restore(self, journal: Journal) -> None:
+        """Take up what an earlier Core left in the journal.
+
+        Raises:
+            JournalError: it cannot be read.
+        """
+        moment = now()
+        for record, invocations in journal.load():
+            session = session_from_record(
+                record,
+                invocations,
+                new_id=new_id,
+                limits=self.call_limits,
+                times=self.times,
+                now=moment,
+            )
+            self._session_of |= {each.id: session for each in invocations}
+            self.add(session)
+
     def add(self, session: Session) -> None:
         self.sessions[session.id] = session
+        self._seq_bases[session.id] = session.seq
+        self._save(session)
         self._arm(session)
+
+    def tell(self, connection: PageConnection, message: CoreMessage) -> None:
+        """Send a message once everything that was decided before it is written down."""
+        self.commits.tell(lambda: connection.send(encode(message)))
 
     def carry_out(self, session: Session, decisions: list[Decision]) -> None:
         """Do what was decided, in order, and see to it that the session is ticked when it is due."""
@@ -128,16 +160,20 @@ class Hub:
             match decision:
                 case Accept(invocation):
                     self._session_of[invocation.id] = session
+                    self.commits.save(invocation, session.id)
+                case Save(invocation):
+                    self.commits.save(invocation, session.id)
                 case Deliver(invocation):
-                    self._send(session, invocation, _tool_call(session, invocation))
-                case CancelOnPage(invocation, reason):
-                    self._send(session, invocation, _tool_cancel(session, invocation, reason))
-                case Answer(caller):
-                    waiter = self.waiters.get(caller)
-                    if waiter is not None and not waiter.answer.done():
-                        waiter.answer.set_result(decision)
+                    self.commits.save(invocation, session.id)
+                    self._send(session, invocation, _tool_call)
+                case CancelOnPage(invocation):
+                    self.commits.save(invocation, session.id)
+                    self._send(session, invocation, _tool_cancel)
+                case Answer():
+                    self.commits.tell(functools.partial(self._answer, decision))
                 case Forget(invocation):
                     self._session_of.pop(invocation.id, None)
+                    self.commits.forget(invocation.id)
         self._arm(session)
 
     def end(self, session: Session, reason: str) -> None:
@@ -145,11 +181,12 @@ class Hub:
         if not session.live:
             return
         self.carry_out(session, session.end(now()))
-        ended = encode(Ended(session_id=session.id, seq=session.next_seq(), reason=reason))
+        self._save(session)
+        ended = Ended(session_id=session.id, seq=session.next_seq(), reason=reason)
         for connection_id in session.connections():
             connection = self._connections.get(connection_id)
             if connection is not None:
-                connection.send(ended)
+                self.tell(connection, ended)
 
     def status(self) -> JsonObject:
         """How Core is."""
@@ -168,6 +205,7 @@ class Hub:
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
+        self.commits.close()
         for connection in list(self._connections.values()):
             connection.close(CLOSE_GOING_AWAY, "Core stops")
 
@@ -186,17 +224,44 @@ class Hub:
     def _tick(self, session: Session) -> None:
         self._timers.pop(session.id, None)
         moment = now()
+        if session.is_over(moment):
+            self._forget(session)
+            return
         if session.live and session.is_abandoned(moment):
             self.end(session, "disconnected")
         self.carry_out(session, session.tick(moment))
-        if session.is_over(moment):
-            del self.sessions[session.id]
 
-    def _send(self, session: Session, invocation: Invocation, message: CoreMessage) -> None:
-        connection_id = session.connection_of(invocation.instance_id or "")
-        connection = self._connections.get(connection_id or "")
-        if connection is not None:
-            connection.send(encode(message))
+    def _forget(self, session: Session) -> None:
+        """The last that is done for a session: no timer is armed for it any more."""
+        del self.sessions[session.id]
+        del self._seq_bases[session.id]
+        for invocation_id in session.calls.ids():
+            self._session_of.pop(invocation_id, None)
+        self.commits.forget_session(session.id)
+
+    def _save(self, session: Session) -> None:
+        self.commits.save_session(session, self._seq_bases[session.id])
+
+    def _answer(self, decision: Answer) -> None:
+        waiter = self.waiters.get(decision.caller)
+        if waiter is not None and not waiter.answer.done():
+            waiter.answer.set_result(decision)
+
+    def _send(
+        self,
+        session: Session,
+        invocation: Invocation,
+        message: Callable[[Session, Invocation], CoreMessage],
+    ) -> None:
+        """Send to the page that runs an invocation, if it is connected when the time has come."""
+
+        def send() -> None:
+            connection_id = session.connection_of(invocation.instance_id or "")
+            connection = self._connections.get(connection_id or "")
+            if connection is not None:
+                connection.send(encode(message(session, invocation)))
+
+        self.commits.tell(send)
 
 
 def _tool_call(session: Session, invocation: Invocation) -> ToolCall:
@@ -212,10 +277,10 @@ def _tool_call(session: Session, invocation: Invocation) -> ToolCall:
     )
 
 
-def _tool_cancel(session: Session, invocation: Invocation, reason: str) -> ToolCancel:
+def _tool_cancel(session: Session, invocation: Invocation) -> ToolCancel:
     return ToolCancel(
         session_id=session.id,
         seq=invocation.cancel_seq,
         tool_request_id=invocation.id,
-        reason=reason,
+        reason=invocation.cancel_reason,
     )

@@ -111,6 +111,13 @@ class Accept:
 
 
 @dataclass(frozen=True, slots=True)
+class Save:
+    """The invocation changed in a way that has to outlive Core."""
+
+    invocation: Invocation
+
+
+@dataclass(frozen=True, slots=True)
 class Deliver:
     """Send the call to the page instance that holds the session's lease."""
 
@@ -143,4 +150,4 @@ class Forget:
     invocation: Invocation
 
 
-type Decision = Accept | Deliver | CancelOnPage | Answer | Forget
+type Decision = Accept | Save | Deliver | CancelOnPage | Answer | Forget

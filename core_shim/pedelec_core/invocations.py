@@ -11,11 +11,10 @@ A settled invocation never changes. What a page says afterwards is kept as its l
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from pedelec.errors import Code, Effects, PedelecError
 from pedelec.protocol import JsonValue
-
 from pedelec_core import call_errors
 from pedelec_core.invocation import (
     Accept,
@@ -29,6 +28,7 @@ from pedelec_core.invocation import (
     Instant,
     Invocation,
     Outcome,
+    Save,
     State,
 )
 
@@ -55,6 +55,17 @@ class Invocations:
         self._runner: str | None = None
         self._turn: tuple[str, int] | None = None
 
+    def restore(self, invocations: Iterable[Invocation]) -> set[str]:
+        """Take up what an earlier Core left, oldest first. Returns the page instances that run some of it."""
+        known = list(invocations)
+        for invocation in known:
+            self._enter(invocation)
+        self._open = {each.id: each for each in known if each.state is not State.SETTLED}
+        settled = sorted((each for each in known if each.outcome), key=lambda each: each.settled_at)
+        self._settled = OrderedDict((each.id, each) for each in settled)
+        everything = (*self._settled.values(), *self._open.values())
+        return {each.instance_id for each in everything if each.instance_id and each.running_on_page}
+
     # --- the agent's side ---------------------------------------------------------------------------------
 
     def call(self, call: Call, caller: str, now: Instant) -> list[Decision]:
@@ -75,11 +86,13 @@ class Invocations:
         earlier.callers[caller] = True
         return []
 
-    def acknowledge(self, invocation_id: str) -> None:
+    def acknowledge(self, invocation_id: str) -> list[Decision]:
         """The answer reached the agent: the same call from now on is another one."""
         invocation = self._settled.get(invocation_id)
-        if invocation is not None:
-            invocation.acknowledged = True
+        if invocation is None or invocation.acknowledged:
+            return []
+        invocation.acknowledged = True
+        return [Save(invocation)]
 
     def caller_gone(self, caller: str) -> None:
         """Nobody listens at that end any more. The call goes on: a retry may join it."""
@@ -99,6 +112,10 @@ class Invocations:
         """An invocation that is still remembered."""
         return self._open.get(invocation_id) or self._settled.get(invocation_id)
 
+    def ids(self) -> list[str]:
+        """Of all invocations that are remembered."""
+        return [*self._settled, *self._open]
+
     def running(self) -> int:
         """How many calls are unsettled."""
         return len(self._open)
@@ -115,6 +132,7 @@ class Invocations:
         decisions: list[Decision] = []
         for invocation in self._running_on(instance_id):
             invocation.answered_by_page = True
+            decisions.append(Save(invocation))
             if invocation.outcome is None:
                 call = invocation.call
                 error = call_errors.interrupted(call.tool, safe_to_repeat=call.safe_to_repeat)
@@ -146,7 +164,7 @@ class Invocations:
         invocation.answered_by_page = True
         if invocation.outcome is not None:
             invocation.late = Outcome(result=result)
-            return self._too_late(invocation), self._deliver_waiting(now)
+            return self._too_late(invocation), [Save(invocation), *self._deliver_waiting(now)]
         decisions = self._settle(invocation, Outcome(result=result), now)
         return None, decisions + self._deliver_waiting(now)
 
@@ -223,11 +241,16 @@ class Invocations:
             callers={caller: False},
         )
         self._open[invocation.id] = invocation
+        self._enter(invocation)
+        return invocation
+
+    def _enter(self, invocation: Invocation) -> None:
+        """Make it findable for retries."""
+        call = invocation.call
         if call.call_id is not None:
             self._by_call_id[call.call_id] = invocation
         elif call.joins:
             self._by_key[_key(call)] = invocation
-        return invocation
 
     def _deliver_if_free(self, invocation: Invocation, now: Instant) -> list[Decision]:
         if self._runner is None or invocation.deadline <= now.seconds or self._must_wait(invocation):
@@ -283,14 +306,14 @@ class Invocations:
         invocation.settled_at = now.seconds
         del self._open[invocation.id]
         self._settled[invocation.id] = invocation
-        answers: list[Decision] = [
+        answers = [
             Answer(caller, invocation, outcome, joined=joined)
             for caller, joined in invocation.callers.items()
         ]
         invocation.callers.clear()
         if not self._open:
             self._turn = None
-        return answers + self._forget(now)
+        return [Save(invocation), *answers, *self._forget(now)]
 
     def _expired(self, invocation: Invocation) -> PedelecError:
         call = invocation.call

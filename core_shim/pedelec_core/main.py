@@ -83,6 +83,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="ORIGIN",
         help="approve an origin for this run only; may be given several times",
     )
+    serve.add_argument(
+        "--no-journal",
+        dest="journal",
+        action="store_false",
+        help="keep sessions and results in memory only: a restart forgets them",
+    )
     serve.set_defaults(run=_serve)
 
     origins = commands.add_parser("origins", parents=[state], help="list the approved origins")
@@ -139,6 +145,7 @@ def _serve(options: argparse.Namespace) -> int:
             state_dir=options.state_dir,
             site=options.site,
             allow_origins=tuple(options.allow_origin),
+            journal=options.journal,
         ),
         _announce,
     )

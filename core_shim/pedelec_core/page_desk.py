@@ -27,10 +27,8 @@ from pedelec.protocol import (
     ToolProgress,
     Welcome,
     decode_from_page,
-    encode,
     to_camel,
 )
-
 from pedelec_core import __version__, call_errors
 from pedelec_core.hub import Hub, PageConnection, Progress, new_id, now
 from pedelec_core.registry import ToolRegistry
@@ -43,10 +41,15 @@ CLOSE_PROTOCOL_ERROR = 1002  # RFC 6455, section 7.4.1
 @dataclass(slots=True)
 class _Page:
     connection: PageConnection
+    hub: Hub
     instance_id: str = ""
 
     def send(self, message: CoreMessage) -> None:
-        self.connection.send(encode(message))
+        self.hub.tell(self.connection, message)
+
+    def close(self, code: int, reason: str) -> None:
+        """Close once everything said before is sent."""
+        self.hub.commits.tell(lambda: self.connection.close(code, reason))
 
 
 class PageDesk:
@@ -58,7 +61,7 @@ class PageDesk:
 
     def opened(self, connection: PageConnection) -> None:
         """A page's connection is open. Its first frame has to be `hello`."""
-        self._pages[connection.id] = _Page(connection)
+        self._pages[connection.id] = _Page(connection, self._hub)
         self._hub.connect(connection)
 
     def closed(self, connection: PageConnection) -> None:
@@ -120,7 +123,7 @@ class PageDesk:
                 "Load the SDK from this Core."
             )
             page.send(ErrorEvent(error=error.to_wire()))
-            page.connection.close(CLOSE_PROTOCOL_ERROR, "protocol version")
+            page.close(CLOSE_PROTOCOL_ERROR, "protocol version")
             return
         page.instance_id = message.page_instance_id
         page.send(

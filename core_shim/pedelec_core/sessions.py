@@ -8,7 +8,7 @@ happens to the single call is `invocations`' business.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pedelec_core.invocation import CallLimits, Decision, Instant
+from pedelec_core.invocation import CallLimits, Decision, Instant, Invocation
 from pedelec_core.invocations import Invocations
 from pedelec_core.registry import ToolRegistry
 
@@ -21,6 +21,8 @@ class SessionTimes:
     """From the loss of the last page to the end of an auto-ending session: a reload is no end."""
     loss_grace: float = 10
     """From the loss of one page, others being there, to giving up what it was running."""
+    longest_absence: float = 24 * 60 * 60
+    """From the loss of the last page to the end of a session that was to outlive its pages."""
 
 
 class Session:
@@ -64,7 +66,32 @@ class Session:
         self._seq = 0
         self._pages: dict[str, str] = {}  # instance id → connection id; the first one holds the lease
         self._lost: dict[str, float] = {}  # instance id → when its connection was lost
+        self._restored: set[str] = set()  # lost instances that lost Core, not Core them
         self._empty_since: float | None = now.seconds
+
+    @property
+    def seq(self) -> int:
+        """The number of the session's latest event."""
+        return self._seq
+
+    def restore(
+        self,
+        invocations: list[Invocation],
+        *,
+        created_at_ms: int,
+        ended_at: float | None,
+        seq: int,
+        now: Instant,
+    ) -> None:
+        """Become the session that an earlier Core had: its pages are lost now, and may come back.
+
+        `seq` is not below the number of any event that a page has seen.
+        """
+        self.created_at_ms = created_at_ms
+        self.ended_at = ended_at
+        self._seq = seq
+        self._restored = self.calls.restore(invocations)
+        self._lost = dict.fromkeys(self._restored, now.seconds)
 
     @property
     def live(self) -> bool:
@@ -91,7 +118,8 @@ class Session:
         """A page instance joins, or comes back on another connection having seen events up to `last_seq`.
 
         An instance that never was here takes the place of those that are lost: they were reloaded or
-        closed, and what they ran is cut off.
+        closed, and what they ran is cut off. Not so after a restart of Core, when all are lost and each comes
+        back in its own time.
         """
         returns = instance_id in self._pages or instance_id in self._lost
         self._pages[instance_id] = connection_id
@@ -99,9 +127,10 @@ class Session:
         decisions: list[Decision] = []
         if returns:
             self._lost.pop(instance_id, None)
+            self._restored.discard(instance_id)
             decisions += self.calls.instance_resumed(instance_id, last_seq)
         else:
-            decisions += self._give_up(list(self._lost), now)
+            decisions += self._give_up([each for each in self._lost if each not in self._restored], now)
         return decisions + self._pass_lease(now)
 
     def detach(self, connection_id: str, now: Instant) -> list[Decision]:
@@ -156,14 +185,16 @@ class Session:
         return ended_at + self._limits.remember_seconds
 
     def _ends_at(self) -> float | None:
-        if not self.auto_end or self._empty_since is None:
+        if self._empty_since is None:
             return None
-        return self._empty_since + self._times.end_grace
+        times = self._times
+        return self._empty_since + (times.end_grace if self.auto_end else times.longest_absence)
 
     def _give_up(self, instance_ids: list[str], now: Instant) -> list[Decision]:
         decisions: list[Decision] = []
         for instance_id in instance_ids:
             del self._lost[instance_id]
+            self._restored.discard(instance_id)
             decisions += self.calls.instance_replaced(instance_id, now)
         return decisions
 

@@ -88,6 +88,7 @@ class Code(StrEnum):
     MESSAGE_TOO_LARGE = "MESSAGE_TOO_LARGE"
     PEDELEC_THREAD_ID_NOT_FOUND = "PEDELEC_THREAD_ID_NOT_FOUND"
     USAGE_ERROR = "USAGE_ERROR"
+    JOURNAL_UNAVAILABLE = "JOURNAL_UNAVAILABLE"
     INTERNAL_ERROR = "INTERNAL_ERROR"
 
 
@@ -189,6 +190,12 @@ CATALOGUE: dict[Code, CodeInfo] = {
         "Which session is meant cannot be told: none is live, or several are.", effects=Effects.NONE
     ),
     Code.USAGE_ERROR: CodeInfo("The command line is not one that the command knows.", effects=Effects.NONE),
+    Code.JOURNAL_UNAVAILABLE: CodeInfo(
+        "Core cannot write down what it does, so it begins nothing new.",
+        error_class=ErrorClass.RETRYABLE,
+        effects=Effects.NONE,
+        retry_after_seconds=10,
+    ),
     Code.INTERNAL_ERROR: CodeInfo("Pedelec itself failed; this is a bug.", effects=Effects.UNKNOWN),
 }
 

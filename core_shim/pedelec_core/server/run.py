@@ -26,6 +26,7 @@ from pedelec_core.agent_desk import AgentDesk
 from pedelec_core.command_errors import CommandError
 from pedelec_core.hub import Hub
 from pedelec_core.ipc import LocalServer
+from pedelec_core.journal import Journal, JournalError
 from pedelec_core.origins import ORIGINS_NAME, OriginStore
 from pedelec_core.page_desk import PageDesk
 from pedelec_core.runtime.errors import BundleError
@@ -52,6 +53,7 @@ class ServeOptions:
     state_dir: Path | None = None
     site: Path | None = None
     allow_origins: tuple[str, ...] = ()
+    journal: bool = True
 
 
 class _Server(uvicorn.Server):
@@ -89,9 +91,18 @@ def serve(options: ServeOptions, announce: Callable[[str], None]) -> None:
     with state_dir.held(), state_dir.socket_path() as socket_path:
         origins = OriginStore(state_dir.path / ORIGINS_NAME, options.allow_origins)
         origins.approved()  # a broken file is told now, not at the first page
-        with listen(options.host, options.port) as listener:
-            core = _Core(options, state_dir, socket_path, origins, listener)
+        with listen(options.host, options.port) as listener, _journal(options, state_dir) as journal:
+            core = _Core(options, state_dir, socket_path, origins, listener, journal)
             asyncio.run(core.run(announce))
+
+
+def _journal(options: ServeOptions, state_dir: StateDir) -> contextlib.AbstractContextManager[Journal | None]:
+    if not options.journal:
+        return contextlib.nullcontext()
+    try:
+        return Journal(state_dir.path)
+    except JournalError as error:
+        raise CommandError(f"{error.path}: {error.message}") from None
 
 
 class _Core:
@@ -104,18 +115,22 @@ class _Core:
         socket_path: Path,
         origins: OriginStore,
         listener: socket.socket,
+        journal: Journal | None,
     ) -> None:
         self._options = options
         self._state_dir = state_dir
         self._socket_path = socket_path
         self._origins = origins
         self._listener = listener
+        self._journal = journal
         self._port: int = listener.getsockname()[1]
 
     async def run(self, announce: Callable[[str], None]) -> None:
         stopping = _stop_signal()
         _warn_without_bundle()
-        hub = Hub()
+        hub = Hub(journal=self._journal)
+        if self._journal is not None:
+            hub.restore(self._journal)
         guard = Guard(self._port, self._origins.is_approved)
         server = _Server(_uvicorn_config(build_app(PageDesk(hub), guard, self._options.site)))
         async with LocalServer(AgentDesk(hub), self._socket_path):

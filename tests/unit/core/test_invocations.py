@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 import pytest
+
 from pedelec.errors import PedelecError
 from pedelec.protocol import JsonValue, RawJson
 from pedelec_core.invocation import (
@@ -16,6 +17,7 @@ from pedelec_core.invocation import (
     Forget,
     Instant,
     Invocation,
+    Save,
 )
 from pedelec_core.invocations import Invocations
 
@@ -149,7 +151,7 @@ class TestDeadline:
             "SUBMIT_TOOL_RESULT_FAILED",
             {"tool": "move", "cause": "TOOL_TIMEOUT"},
         )
-        assert decisions == []
+        assert decisions == [Save(invocation)]
         assert invocation.late is not None
         assert invocation.late.result == "late"
         assert invocation.outcome is not None

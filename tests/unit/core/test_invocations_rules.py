@@ -5,6 +5,7 @@ import itertools
 import hypothesis.strategies as st
 from hypothesis import settings
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
+
 from pedelec.errors import PedelecError
 from pedelec.protocol import RawJson
 from pedelec_core.invocation import (

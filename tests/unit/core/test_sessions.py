@@ -119,12 +119,12 @@ def test_a_page_that_comes_back_within_the_grace_keeps_the_session() -> None:
     assert not session.is_abandoned(at(1000))
 
 
-def test_a_session_that_does_not_end_by_itself_waits_for_its_page() -> None:
+def test_a_session_that_does_not_end_by_itself_waits_a_day_for_its_page() -> None:
     session = a_session(auto_end=False)
     session.attach("one", "c1", 0, at(0))
     session.detach("c1", at(1))
-    assert not session.is_abandoned(at(10_000))
-    assert session.next_due() is None
+    assert not session.is_abandoned(at(86_400))
+    assert session.is_abandoned(at(86_401))
 
 
 def test_ending_twice_does_nothing_more() -> None:

@@ -1,0 +1,116 @@
+"""Written first, told afterwards: everything that changes in one turn of the event loop goes to the journal
+as one batch, and only then do pages and agents hear of it.
+
+Owns the order of writing and telling, and what becomes of it when the journal fails. Decides nothing.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from pedelec_core.invocation import Instant, Invocation
+from pedelec_core.journal import Batch, Journal, JournalError
+from pedelec_core.records import session_to_record, to_record
+from pedelec_core.sessions import Session
+
+_RETRY_SECONDS: Final = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+class Commits:
+    """The turn's changes and the turn's news.
+
+    Should the journal fail, what happened is told all the same (a result in hand is worth more than one
+    that is kept from its caller), what could not be written is tried again, and `failure` says so, that
+    nothing new be begun.
+
+    Args:
+        journal: where changes go; None keeps nothing beyond the life of the process.
+        now: the process's clocks.
+    """
+
+    def __init__(self, journal: Journal | None, now: Callable[[], Instant]) -> None:
+        self.failure: JournalError | None = None
+        self._journal = journal
+        self._now = now
+        self._batch = Batch()
+        self._changed: dict[str, tuple[Invocation, str]] = {}
+        self._news: list[Callable[[], None]] = []
+        self._scheduled = False
+        self._retry: asyncio.TimerHandle | None = None
+
+    def tell(self, news: Callable[[], None]) -> None:
+        """Have something told once everything that led to it is written."""
+        self._news.append(news)
+        self._schedule()
+
+    def save_session(self, session: Session, seq_base: int) -> None:
+        self._batch.sessions[session.id] = session_to_record(session, seq_base, self._now())
+        self._schedule()
+
+    def forget_session(self, session_id: str) -> None:
+        self._batch.sessions.pop(session_id, None)
+        self._batch.forgotten_sessions.add(session_id)
+        self._schedule()
+
+    def save(self, invocation: Invocation, session_id: str) -> None:
+        """Note that an invocation changed; what it is when the turn ends is what is written."""
+        self._changed[invocation.id] = (invocation, session_id)
+        self._schedule()
+
+    def forget(self, invocation_id: str) -> None:
+        self._changed.pop(invocation_id, None)
+        self._batch.invocations.pop(invocation_id, None)
+        self._batch.forgotten_invocations.add(invocation_id)
+        self._schedule()
+
+    def commit(self) -> None:
+        """Write and tell what is pending now."""
+        self._scheduled = False
+        self._write()
+        news, self._news = self._news, []
+        for tell in news:
+            tell()
+
+    def close(self) -> None:
+        """Commit for the last time."""
+        if self._retry is not None:
+            self._retry.cancel()
+        self.commit()
+
+    def _schedule(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._commit_if_due)
+
+    def _commit_if_due(self) -> None:
+        if self._scheduled:
+            self.commit()
+
+    def _write(self) -> None:
+        changed, self._changed = self._changed, {}
+        if self._journal is None:
+            self._batch = Batch()
+            return
+        now = self._now()
+        for invocation, session_id in changed.values():
+            self._batch.invocations[invocation.id] = to_record(invocation, session_id, now)
+        if not self._batch:
+            return
+        try:
+            self._journal.write(self._batch)
+        except JournalError as error:
+            self._failed(error)
+            return
+        self._batch = Batch()
+        self.failure = None
+
+    def _failed(self, error: JournalError) -> None:
+        if self.failure is None:
+            _log.error("%s No new call is taken until it can be written again.", error)
+        self.failure = error
+        if self._retry is not None:
+            self._retry.cancel()
+        self._retry = asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._schedule)

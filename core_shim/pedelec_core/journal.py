@@ -1,0 +1,189 @@
+"""What outlives Core: sessions and invocations, in one SQLite file of the state folder.
+
+Owns the file, its schema and its migrations, and that a batch of changes is written whole or not at all.
+Decides nothing about calls; `records` says what of a session and an invocation is worth keeping.
+
+Durable against the death of the process, at any moment: a committed batch is in the operating system's
+hands. Against a power cut only up to the last checkpoint: waiting for the disk would cost each call more
+than it is worth, for the pages are gone after a power cut anyway.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from pathlib import Path
+from typing import Final, Self
+
+from pedelec.errors import Code, PedelecError
+from pedelec_core.records import InvocationRecord, SessionRecord
+
+JOURNAL_NAME: Final = "journal.db"
+
+_log = logging.getLogger(__name__)
+
+
+def _names(record: type[SessionRecord | InvocationRecord]) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(record))
+
+
+_SESSION_FIELDS: Final = _names(SessionRecord)
+_INVOCATION_FIELDS: Final = _names(InvocationRecord)
+_session_row: Final = attrgetter(*_SESSION_FIELDS)
+_invocation_row: Final = attrgetter(*_INVOCATION_FIELDS)
+_WRITTEN_ONCE: Final = frozenset({"id", "session_id", "args"})
+"""Not written again when an invocation changes: arguments may be large."""
+
+# One step a version; each brings a file of the version before up to its own. Never edited once released.
+_MIGRATIONS: Final = (
+    """
+    CREATE TABLE sessions (
+        id TEXT PRIMARY KEY, origin TEXT NOT NULL, app_name TEXT, guidance TEXT NOT NULL,
+        tools TEXT NOT NULL, auto_end INTEGER NOT NULL, created_at_ms INTEGER NOT NULL,
+        ended_at_ms INTEGER, seq_base INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE invocations (
+        id TEXT PRIMARY KEY, session_id TEXT NOT NULL, tool TEXT NOT NULL, args TEXT NOT NULL,
+        args_key TEXT NOT NULL, timeout_ms INTEGER NOT NULL, exclusive INTEGER NOT NULL,
+        safe_to_repeat INTEGER NOT NULL, call_id TEXT, joins INTEGER NOT NULL, turn_id TEXT NOT NULL,
+        turn_started_at INTEGER NOT NULL, deadline_ms INTEGER NOT NULL, instance_id TEXT,
+        seq INTEGER NOT NULL, cancel_seq INTEGER NOT NULL, cancel_reason TEXT NOT NULL,
+        settled_at_ms INTEGER, acknowledged INTEGER NOT NULL, answered_by_page INTEGER NOT NULL,
+        outcome BLOB, late BLOB
+    ) STRICT;
+    CREATE INDEX invocations_by_session ON invocations (session_id);
+    """,
+)
+
+
+def _upsert(table: str, names: Sequence[str], written_once: frozenset[str]) -> str:
+    places = ", ".join("?" for _ in names)
+    updates = ", ".join(f"{name} = excluded.{name}" for name in names if name not in written_once)
+    return (
+        f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places}) "  # noqa: S608 - our own names
+        f"ON CONFLICT (id) DO UPDATE SET {updates}"
+    )
+
+
+_SAVE_SESSION: Final = _upsert("sessions", _SESSION_FIELDS, frozenset({"id"}))
+_SAVE_INVOCATION: Final = _upsert("invocations", _INVOCATION_FIELDS, _WRITTEN_ONCE)
+
+
+class JournalError(PedelecError):
+    """The journal's file cannot be read or written. The message names it."""
+
+    def __init__(self, path: Path, problem: object) -> None:
+        super().__init__(
+            Code.JOURNAL_UNAVAILABLE,
+            f"The journal {path.name} cannot be used: {problem}.",
+            recovery_steps=["Tell the user that Pedelec Core cannot write to its state folder."],
+        )
+        self.path = path
+
+
+@dataclass(slots=True)
+class Batch:
+    """Changes that are written together; a later change of the same thing takes the earlier one's place."""
+
+    sessions: dict[str, SessionRecord] = field(default_factory=dict)
+    invocations: dict[str, InvocationRecord] = field(default_factory=dict)
+    forgotten_sessions: set[str] = field(default_factory=set)
+    forgotten_invocations: set[str] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.sessions or self.invocations or self.forgotten_sessions or self.forgotten_invocations
+        )
+
+
+class Journal:
+    """An open journal. One process at a time may have it: the state folder's lock sees to that.
+
+    Raises:
+        JournalError: the file cannot be opened or was made by a newer Core. A file that is no journal, or a
+            broken one, is put aside under another name and a new one begun.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / JOURNAL_NAME
+        try:
+            self._database = self._open()
+        except sqlite3.OperationalError as error:
+            raise JournalError(self.path, error) from None
+        except sqlite3.DatabaseError as error:
+            self._put_aside(error)
+            self._database = self._open()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def write(self, batch: Batch) -> None:
+        """Write a batch, whole or not at all.
+
+        Raises:
+            JournalError: nothing of it was written.
+        """
+        run = self._database.executemany
+        try:
+            self._database.execute("BEGIN IMMEDIATE")
+            run(_SAVE_SESSION, map(_session_row, batch.sessions.values()))
+            run(_SAVE_INVOCATION, map(_invocation_row, batch.invocations.values()))
+            run("DELETE FROM invocations WHERE id = ?", _keys(batch.forgotten_invocations))
+            run("DELETE FROM invocations WHERE session_id = ?", _keys(batch.forgotten_sessions))
+            run("DELETE FROM sessions WHERE id = ?", _keys(batch.forgotten_sessions))
+            self._database.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._database.in_transaction:
+                self._database.execute("ROLLBACK")
+            raise JournalError(self.path, error) from None
+
+    def load(self) -> list[tuple[SessionRecord, list[InvocationRecord]]]:
+        """All sessions with their invocations, in the order in which they were made."""
+        database = self._database
+        select = f"SELECT {', '.join(_INVOCATION_FIELDS)} FROM invocations ORDER BY rowid"  # noqa: S608
+        invocations = [InvocationRecord(*row) for row in database.execute(select)]
+        select = f"SELECT {', '.join(_SESSION_FIELDS)} FROM sessions ORDER BY rowid"  # noqa: S608
+        sessions = [SessionRecord(*row) for row in database.execute(select)]
+        return [
+            (session, [each for each in invocations if each.session_id == session.id]) for session in sessions
+        ]
+
+    def _open(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self.path, isolation_level=None)
+        try:
+            self.path.chmod(0o600)
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = NORMAL")
+            (broken,) = database.execute("PRAGMA quick_check(1)").fetchone()
+            if broken != "ok":
+                raise sqlite3.DatabaseError(broken)
+            self._migrate(database)
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    def _migrate(self, database: sqlite3.Connection) -> None:
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version > len(_MIGRATIONS):
+            raise JournalError(self.path, "it was written by a newer version of Core")
+        for number, script in enumerate(_MIGRATIONS[version:], start=version + 1):
+            database.executescript(f"BEGIN; {script}; PRAGMA user_version = {number}; COMMIT;")
+
+    def _put_aside(self, problem: Exception) -> None:
+        number = 1
+        while (aside := self.path.with_name(f"{JOURNAL_NAME}.broken-{number}")).exists():
+            number += 1
+        for suffix in ("", "-wal", "-shm"):
+            part = self.path.with_name(JOURNAL_NAME + suffix)
+            if part.exists():
+                part.rename(aside.with_name(aside.name + suffix))
+        _log.error("the journal %s is broken (%s): kept as %s, a new one begun", self.path, problem, aside)
+
+
+def _keys(ids: Iterable[str]) -> list[tuple[str]]:
+    return [(each,) for each in ids]

@@ -1,0 +1,214 @@
+"""What of a session and an invocation outlives Core, and how it comes to life again.
+
+Owns the flat records that the journal keeps and their translation both ways. Does no I/O and reads no clock:
+moments of the monotonic clock, which starts anew with the machine, are kept as wall-clock time.
+"""
+
+import json
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from pedelec.errors import PedelecError
+from pedelec.protocol import RawJson, encode_value
+from pedelec_core.invocation import Call, CallLimits, Instant, Invocation, Outcome, State
+from pedelec_core.registry import ToolRegistry
+from pedelec_core.sessions import Session, SessionTimes
+
+COMPRESS_OVER_BYTES: Final = 64 * 1024
+"""Outcomes larger than this are kept compressed."""
+
+_SEQ_STEP: Final = 1 << 32
+"""More events than a session can have while one Core lives. Sequence numbers are not kept one by one: a Core
+that takes a session up begins this far above where the one before it began."""
+
+_PLAIN, _COMPRESSED = b"j", b"z"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """A session. `seq_base` is the event number at which the Core that holds it began."""
+
+    id: str
+    origin: str
+    app_name: str | None
+    guidance: str
+    tools: str
+    auto_end: bool
+    created_at_ms: int
+    ended_at_ms: int | None
+    seq_base: int
+
+
+@dataclass(frozen=True, slots=True)
+class InvocationRecord:
+    """An invocation of a session. Times are in milliseconds since the epoch."""
+
+    id: str
+    session_id: str
+    tool: str
+    args: str
+    args_key: str
+    timeout_ms: int
+    exclusive: bool
+    safe_to_repeat: bool
+    call_id: str | None
+    joins: bool
+    turn_id: str
+    turn_started_at: int
+    deadline_ms: int
+    instance_id: str | None
+    seq: int
+    cancel_seq: int
+    cancel_reason: str
+    settled_at_ms: int | None
+    acknowledged: bool
+    answered_by_page: bool
+    outcome: bytes | None
+    late: bytes | None
+
+
+def session_to_record(session: Session, seq_base: int, now: Instant) -> SessionRecord:
+    """What is kept of a session, but for its invocations."""
+    tools = [session.registry.get(name).to_wire() for name in session.registry.names()]
+    return SessionRecord(
+        id=session.id,
+        origin=session.origin,
+        app_name=session.app_name,
+        guidance=session.guidance,
+        tools=encode_value(tools),
+        auto_end=session.auto_end,
+        created_at_ms=session.created_at_ms,
+        ended_at_ms=None if session.ended_at is None else to_epoch_ms(session.ended_at, now),
+        seq_base=seq_base,
+    )
+
+
+def session_from_record(
+    record: SessionRecord,
+    invocations: list[InvocationRecord],
+    *,
+    new_id: Callable[[str], str],
+    limits: CallLimits,
+    times: SessionTimes,
+    now: Instant,
+) -> Session:
+    """The session as it was when Core went, all its pages lost."""
+    session = Session(
+        record.id,
+        origin=record.origin,
+        app_name=record.app_name,
+        guidance=record.guidance,
+        registry=ToolRegistry.from_manifests(json.loads(record.tools)),
+        auto_end=bool(record.auto_end),
+        now=now,
+        new_id=new_id,
+        limits=limits,
+        times=times,
+    )
+    ended = record.ended_at_ms
+    session.restore(
+        [from_record(each, now) for each in invocations],
+        created_at_ms=record.created_at_ms,
+        ended_at=None if ended is None else min(from_epoch_ms(ended, now), now.seconds),
+        seq=record.seq_base + _SEQ_STEP,
+        now=now,
+    )
+    return session
+
+
+def to_record(invocation: Invocation, session_id: str, now: Instant) -> InvocationRecord:
+    """What is kept of an invocation."""
+    call = invocation.call
+    settled = invocation.outcome is not None
+    return InvocationRecord(
+        id=invocation.id,
+        session_id=session_id,
+        tool=call.tool,
+        args=call.args.text,
+        args_key=call.args_key,
+        timeout_ms=call.timeout_ms,
+        exclusive=call.exclusive,
+        safe_to_repeat=call.safe_to_repeat,
+        call_id=call.call_id,
+        joins=call.joins,
+        turn_id=invocation.turn_id,
+        turn_started_at=invocation.turn_started_at,
+        deadline_ms=to_epoch_ms(invocation.deadline, now),
+        instance_id=invocation.instance_id,
+        seq=invocation.seq,
+        cancel_seq=invocation.cancel_seq,
+        cancel_reason=invocation.cancel_reason,
+        settled_at_ms=to_epoch_ms(invocation.settled_at, now) if settled else None,
+        acknowledged=invocation.acknowledged,
+        answered_by_page=invocation.answered_by_page,
+        outcome=_pack(invocation.outcome),
+        late=_pack(invocation.late),
+    )
+
+
+def from_record(record: InvocationRecord, now: Instant) -> Invocation:
+    """The invocation as it was when Core went, its callers gone."""
+    if record.settled_at_ms is not None:
+        state = State.SETTLED
+    else:
+        state = State.QUEUED if record.instance_id is None else State.DELIVERED
+    settled_at = record.settled_at_ms
+    return Invocation(
+        id=record.id,
+        call=Call(
+            tool=record.tool,
+            args=RawJson(record.args),
+            args_key=record.args_key,
+            timeout_ms=record.timeout_ms,
+            exclusive=bool(record.exclusive),
+            safe_to_repeat=bool(record.safe_to_repeat),
+            call_id=record.call_id,
+            joins=bool(record.joins),
+        ),
+        turn_id=record.turn_id,
+        turn_started_at=record.turn_started_at,
+        # A wall clock that was set back meanwhile must not give a call more time than it ever had.
+        deadline=min(from_epoch_ms(record.deadline_ms, now), now.seconds + record.timeout_ms / 1000),
+        state=state,
+        instance_id=record.instance_id,
+        seq=record.seq,
+        cancel_seq=record.cancel_seq,
+        cancel_reason=record.cancel_reason,
+        outcome=_unpack(record.outcome),
+        settled_at=0.0 if settled_at is None else min(from_epoch_ms(settled_at, now), now.seconds),
+        acknowledged=bool(record.acknowledged),
+        answered_by_page=bool(record.answered_by_page),
+        late=_unpack(record.late),
+    )
+
+
+def to_epoch_ms(moment: float, now: Instant) -> int:
+    """A moment of the monotonic clock as wall-clock time."""
+    return now.epoch_ms + round((moment - now.seconds) * 1000)
+
+
+def from_epoch_ms(moment_ms: int, now: Instant) -> float:
+    """The reverse of `to_epoch_ms`, on the monotonic clock of this process."""
+    return now.seconds + (moment_ms - now.epoch_ms) / 1000
+
+
+def _pack(outcome: Outcome | None) -> bytes | None:
+    if outcome is None:
+        return None
+    told = {"result": outcome.result} if outcome.error is None else {"error": outcome.error.to_wire()}
+    data = encode_value(told).encode()
+    if len(data) <= COMPRESS_OVER_BYTES:
+        return _PLAIN + data
+    return _COMPRESSED + zlib.compress(data, 1)
+
+
+def _unpack(packed: bytes | None) -> Outcome | None:
+    if packed is None:
+        return None
+    data = packed[1:] if packed[:1] == _PLAIN else zlib.decompress(packed[1:])
+    told = json.loads(data)
+    if "error" in told:
+        return Outcome(error=PedelecError.from_wire(told["error"]))
+    return Outcome(result=told["result"])

@@ -1,0 +1,174 @@
+"""The hub's timers and its order of writing and telling, in a real event loop."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pedelec.protocol import (
+    PROTOCOL_VERSION,
+    CoreMessage,
+    CreateSession,
+    Hello,
+    Message,
+    Response,
+    SubmitToolResult,
+    ToolCall,
+    decode_from_core,
+    encode,
+)
+from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
+from pedelec_core.hub import Hub
+from pedelec_core.invocation import CallLimits
+from pedelec_core.journal import Batch, Journal, JournalError
+from pedelec_core.page_desk import PageDesk
+from pedelec_core.sessions import SessionTimes
+
+pytestmark = pytest.mark.anyio
+
+
+class Page:
+    """A connected page whose messages are kept."""
+
+    id = "connection"
+    origin = "http://127.0.0.1:1"
+
+    def __init__(self, hub: Hub) -> None:
+        self.desk = PageDesk(hub)
+        self.received: list[CoreMessage] = []
+        self.closed_with: tuple[int, str] | None = None
+        self.desk.opened(self)
+        self.say(Hello(protocol=PROTOCOL_VERSION, page_instance_id="page", sdk_version="0"))
+
+    def send(self, text: str) -> None:
+        self.received.append(decode_from_core(text))
+
+    def close(self, code: int, reason: str) -> None:
+        self.closed_with = (code, reason)
+
+    def say(self, message: Message) -> None:
+        self.desk.frame(self, encode(message))
+
+    def create_session(self) -> None:
+        tool = {"name": "move", "description": "Move.", "argsSchema": {"type": "object"}}
+        self.say(CreateSession(request_id="r", guidance="", tools=[tool], auto_end_on_disconnect=True))
+
+    async def next[M: CoreMessage](self, kind: type[M]) -> M:
+        await until(lambda: any(isinstance(each, kind) for each in self.received))
+        message = next(each for each in self.received if isinstance(each, kind))
+        self.received.remove(message)
+        return message
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - what is waited for has no event
+            await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def loop_errors() -> list[dict[str, object]]:
+    """What callbacks of the loop raised."""
+    errors: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: errors.append(context))
+    return errors
+
+
+async def test_a_session_that_is_over_is_forgotten_and_leaves_the_loop_alone(
+    loop_errors: list[dict[str, object]],
+) -> None:
+    hub = Hub(
+        call_limits=CallLimits(remember_seconds=0.02), times=SessionTimes(end_grace=0.01, loss_grace=0.01)
+    )
+    page = Page(hub)
+    page.create_session()
+    await page.next(Response)
+    page.desk.closed(page)
+    await until(lambda: not hub.sessions)
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert loop_errors == []
+    assert hub._timers == {}
+    assert hub._seq_bases == {}
+
+
+class Recorder(Journal):
+    """A journal that notes what the page had heard when each batch was written, and fails when told to."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.heard: Callable[[], int] = int
+        self.heard_at_writes: list[int] = []
+        self.broken = False
+
+    def write(self, batch: Batch) -> None:
+        self.heard_at_writes.append(self.heard())
+        if self.broken:
+            raise JournalError(self.path, "the disk is full")
+        super().write(batch)
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Iterator[Recorder]:
+    with Recorder(tmp_path) as journal:
+        yield journal
+
+
+async def test_a_call_is_written_down_before_the_page_hears_of_it_and_its_result_before_the_agent_does(
+    recorder: Recorder,
+) -> None:
+    hub = Hub(journal=recorder)
+    page = Page(hub)
+    page.create_session()
+    await page.next(Response)
+    asking = asyncio.create_task(
+        AgentDesk(hub).tool_call(ToolCallRequest(thread_id=None, tool="move", args_text="{}"))
+    )
+    recorder.heard = lambda: sum(isinstance(each, ToolCall) for each in page.received)
+    call = await page.next(ToolCall)
+    ((_, (record,)),) = recorder.load()
+    assert (record.id, record.instance_id) == (call.tool_request_id, "page")
+    assert recorder.heard_at_writes[-1] == 0
+    recorder.heard = lambda: int(asking.done())
+    page.say(
+        SubmitToolResult(
+            request_id="s", session_id=call.session_id, tool_request_id=call.tool_request_id, result=1
+        )
+    )
+    answer = await asking
+    assert answer.to_wire()["result"] == 1
+    assert recorder.heard_at_writes[-1] == 0
+    await hub.close()
+
+
+async def test_while_the_journal_fails_results_are_delivered_and_nothing_new_is_begun(
+    recorder: Recorder,
+) -> None:
+    hub = Hub(journal=recorder)
+    page = Page(hub)
+    page.create_session()
+    await page.next(Response)
+    desk = AgentDesk(hub)
+    asking = asyncio.create_task(desk.tool_call(ToolCallRequest(thread_id=None, tool="move", args_text="{}")))
+    call = await page.next(ToolCall)
+    recorder.broken = True
+    page.say(
+        SubmitToolResult(
+            request_id="s", session_id=call.session_id, tool_request_id=call.tool_request_id, result=1
+        )
+    )
+    assert (await asking).to_wire()["ok"]
+    with pytest.raises(JournalError) as refused:
+        await desk.tool_call(ToolCallRequest(thread_id=None, tool="move", args_text='{"x":1}'))
+    assert refused.value.to_wire()["class"] == "retryable"
+    recorder.broken = False
+    hub.commits.commit()
+    ((_, (record,)),) = recorder.load()
+    assert record.outcome is not None
+    again = asyncio.create_task(
+        desk.tool_call(ToolCallRequest(thread_id=None, tool="move", args_text='{"x":1}'))
+    )
+    await page.next(ToolCall)
+    again.cancel()
+    await hub.close()

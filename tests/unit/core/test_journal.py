@@ -1,0 +1,202 @@
+"""The journal's file: batches whole or not at all, damage put aside, versions."""
+
+import itertools
+import sqlite3
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from pedelec.errors import PedelecError
+from pedelec.protocol import JsonValue, RawJson
+from pedelec_core.invocation import Call, CallLimits, Instant, Invocation, Outcome, State
+from pedelec_core.journal import Batch, Journal, JournalError
+from pedelec_core.records import from_record, session_from_record, session_to_record, to_record
+from pedelec_core.registry import ToolRegistry
+from pedelec_core.sessions import Session, SessionTimes
+
+NOW = Instant(1000.0, 1_700_000_000_000)
+
+
+def an_invocation(number: int = 1, **changes: object) -> Invocation:
+    invocation = Invocation(
+        id=f"inv_{number}",
+        call=Call(tool="move", args=RawJson('{"x":1}'), args_key="key", timeout_ms=60_000),
+        turn_id="turn_1",
+        turn_started_at=NOW.epoch_ms,
+        deadline=NOW.seconds + 60,
+    )
+    for name, value in changes.items():
+        setattr(invocation, name, value)
+    return invocation
+
+
+def settled(outcome: Outcome, number: int = 1) -> Invocation:
+    return an_invocation(
+        number,
+        state=State.SETTLED,
+        outcome=outcome,
+        settled_at=NOW.seconds,
+        instance_id="page",
+        answered_by_page=True,
+    )
+
+
+def a_session() -> Session:
+    ids = itertools.count(1)
+    return Session(
+        "ses_1",
+        origin="http://127.0.0.1:7420",
+        app_name="Board",
+        guidance="Look first.",
+        registry=ToolRegistry.from_manifests(
+            [{"name": "move", "description": "Move.", "argsSchema": {"type": "object"}, "readOnly": True}]
+        ),
+        auto_end=False,
+        now=NOW,
+        new_id=lambda prefix: f"{prefix}{next(ids)}",
+        limits=CallLimits(),
+        times=SessionTimes(),
+    )
+
+
+def batch(*invocations: Invocation) -> Batch:
+    return Batch(
+        sessions={"ses_1": session_to_record(a_session(), 0, NOW)},
+        invocations={each.id: to_record(each, "ses_1", NOW) for each in invocations},
+    )
+
+
+def test_what_was_written_is_read_back(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.write(batch(an_invocation(1), settled(Outcome(result={"a": [1, None]}), 2)))
+    with Journal(tmp_path) as journal:
+        ((session, invocations),) = journal.load()
+    assert session == session_to_record(a_session(), 0, NOW)
+    assert invocations == [
+        to_record(an_invocation(1), "ses_1", NOW),
+        to_record(settled(Outcome(result={"a": [1, None]}), 2), "ses_1", NOW),
+    ]
+
+
+def test_a_changed_invocation_takes_the_place_of_what_it_was(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.write(batch(an_invocation()))
+        journal.write(batch(settled(Outcome(result=1))))
+        ((_, (record,)),) = journal.load()
+    assert from_record(record, NOW).outcome == Outcome(result=1)
+
+
+def test_what_is_forgotten_is_gone(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.write(batch(an_invocation(1), an_invocation(2)))
+        journal.write(Batch(forgotten_invocations={"inv_1"}))
+        ((_, invocations),) = journal.load()
+        assert [each.id for each in invocations] == ["inv_2"]
+        journal.write(Batch(forgotten_sessions={"ses_1"}))
+        assert journal.load() == []
+
+
+def test_a_batch_that_fails_leaves_nothing_of_itself(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.write(batch(an_invocation(1)))
+        other = sqlite3.connect(journal.path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        journal._database.execute("PRAGMA busy_timeout = 0")
+        with pytest.raises(JournalError, match=r"journal\.db"):
+            journal.write(batch(an_invocation(2)))
+        other.execute("ROLLBACK")
+        other.close()
+        ((_, invocations),) = journal.load()
+        assert [each.id for each in invocations] == ["inv_1"]
+        journal.write(batch(an_invocation(2)))
+
+
+@pytest.mark.parametrize(
+    "content", [b"no database at all, but long enough to be looked at" * 40, b"\0" * 4096]
+)
+def test_a_file_that_is_no_journal_is_put_aside_and_kept(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "journal.db"
+    path.write_bytes(content)
+    with Journal(tmp_path) as journal:
+        assert journal.load() == []
+    assert (tmp_path / "journal.db.broken-1").read_bytes() == content
+
+
+def test_a_second_broken_file_does_not_take_the_place_of_the_first(tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / "journal.db").write_bytes(b"broken" * 1000 + bytes([number]))
+        with Journal(tmp_path):
+            pass
+    assert {path.name for path in tmp_path.glob("*.broken-*")} == {
+        "journal.db.broken-1",
+        "journal.db.broken-2",
+    }
+
+
+def test_a_journal_of_a_newer_core_is_refused_and_left_alone(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal._database.execute("PRAGMA user_version = 99")
+    with pytest.raises(JournalError, match="newer"):
+        Journal(tmp_path)
+    assert [path.name for path in tmp_path.glob("*.broken-*")] == []
+
+
+def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        assert journal.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_restored_session_offers_the_same_and_counts_on_from_above() -> None:
+    record = session_to_record(a_session(), 7, NOW)
+    session = session_from_record(record, [], new_id=str, limits=CallLimits(), times=SessionTimes(), now=NOW)
+    assert session_to_record(session, 7, NOW) == record
+    assert session.next_seq() > 1_000_000
+
+
+TEXT = st.text(st.characters(codec="utf-8"))
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53) + 1, 2**53 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
+    lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner),
+    max_leaves=8,
+)
+
+
+@given(result=JSON)
+def test_every_result_survives(result: JsonValue) -> None:
+    record = to_record(settled(Outcome(result=result)), "ses_1", NOW)
+    assert from_record(record, NOW).outcome == Outcome(result=result)
+
+
+def test_a_large_result_is_kept_small_and_survives() -> None:
+    large = Outcome(result=["x" * 1000] * 1000)
+    record = to_record(settled(large), "ses_1", NOW)
+    assert record.outcome is not None
+    assert len(record.outcome) < 100_000
+    assert from_record(record, NOW).outcome == large
+
+
+def test_an_error_survives_word_for_word() -> None:
+    error = PedelecError("TOOL_TIMEOUT", "Too late.", recovery_steps=["Wait."], details={"a": 1})
+    record = to_record(settled(Outcome(error=error)), "ses_1", NOW)
+    restored = from_record(record, NOW).outcome
+    assert restored is not None
+    assert restored.error is not None
+    assert restored.error.to_wire() == error.to_wire()
+
+
+def test_a_deadline_goes_on_while_core_is_away() -> None:
+    record = to_record(an_invocation(), "ses_1", NOW)
+    ten_seconds_later = Instant(5.0, NOW.epoch_ms + 10_000)
+    assert from_record(record, ten_seconds_later).deadline == pytest.approx(55.0)
+
+
+def test_a_wall_clock_set_back_gives_no_call_more_time_than_it_had() -> None:
+    record = to_record(an_invocation(), "ses_1", NOW)
+    an_hour_earlier = Instant(5.0, NOW.epoch_ms - 3_600_000)
+    assert from_record(record, an_hour_earlier).deadline == pytest.approx(65.0)
