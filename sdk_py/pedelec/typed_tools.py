@@ -1,28 +1,31 @@
 """`@tool`: a tool whose schema comes from a function's annotations, through pydantic.
 
-Owns how a signature becomes a schema, how arguments become the annotated types, and which results pydantic
-writes. Pydantic is imported when the first typed tool is made, not before.
+Owns how a signature becomes a schema and how arguments become the annotated types. Pydantic is imported when
+the first typed tool is made, not before.
 
 On the wire parameters are camelCase (`shape_id` is `shapeId`), unless `Field(alias=…)` names them; models and
 dataclasses used as types keep the names that they give their own fields. Arguments are validated strictly, as
 JSON: a string is no number, an integer is a float.
 """
 
+import contextlib
 import functools
 import inspect
 import json
 import typing
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, is_dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, overload
 
 from pedelec.errors import Code, PedelecError
+from pedelec.json_safe import MAX_SAFE_INT
 from pedelec.protocol import JsonObject, to_camel
 from pedelec.tools import ToolDefinition, define_tool
+from pedelec.typed_results import ResultWriter, writer_of
 from pedelec.typed_violations import args_invalid
 
 if typing.TYPE_CHECKING:
-    from pydantic import BaseModel, TypeAdapter
+    from pydantic import BaseModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +74,8 @@ def tool(
         PedelecError: `INVALID_INPUT` for a signature that no schema can describe, and as `define_tool` does.
     """
 
-    def make(target: Callable[..., Any]) -> TypedTool:
-        if not callable(target):
+    def make(target: object) -> TypedTool:
+        if not callable(target) or isinstance(target, type):
             raise PedelecError(Code.INVALID_INPUT, f"@tool takes a function, not a {type(target).__name__}.")
         tool_name = name if name is not None else getattr(target, "__name__", "")
         signature = _Signature(target, tool_name)
@@ -115,7 +118,9 @@ class _Signature:
             self._model = self._make_model(hints)
             self.schema = self._make_schema()
             self._wire_names = [str(field.alias) for field in self._model.model_fields.values()]
-            self._results = _result_adapter(hints.get("return"))
+            if len(set(self._wire_names)) != len(self._wire_names):
+                raise self._refusal(f"two parameters have one name on the wire: {self._wire_names}.")
+            self._writer = writer_of(hints.get("return"))
         except PedelecError:
             raise
         except Exception as error:
@@ -124,12 +129,13 @@ class _Signature:
     def handle(self, args: JsonObject, ctx: object) -> Any:
         """The tool's handler: validate, call, write what has to be written."""
         result = self._call(self._validated(args), ctx)
-        if self._results is None:
+        if self._writer is None:
             return result
-        return self._awaited(result) if inspect.isawaitable(result) else self._written(result)
-
-    async def _awaited(self, result: Any) -> Any:
-        return self._written(await result)
+        return (
+            _written_later(result, self._writer)
+            if inspect.isawaitable(result)
+            else self._writer.write(result)
+        )
 
     def _call(self, model: "BaseModel", ctx: object) -> Any:
         positional: list[Any] = []
@@ -148,16 +154,11 @@ class _Signature:
         try:
             return self._model.model_validate_json(json.dumps(args), strict=True)
         except ValidationError as error:
+            # To JSON Schema, and so to Core, 5.0 is an integer; to pydantic it is none.
+            with contextlib.suppress(ValidationError):
+                whole = json.dumps(_with_whole_numbers(args))
+                return self._model.model_validate_json(whole, strict=True)
             raise args_invalid(self._tool, args, error, self._wire_names) from None
-
-    def _written(self, result: Any) -> Any:
-        assert self._results is not None
-        from pydantic_core import PydanticSerializationError
-
-        try:
-            return self._results.dump_python(result, mode="json", by_alias=True, warnings="error")
-        except PydanticSerializationError:
-            return result  # not what was declared: judged as it is
 
     def _hints(self) -> Mapping[str, Any]:
         target = inspect.unwrap(self._function)
@@ -188,7 +189,12 @@ class _Signature:
                 default = ... if parameter.default is parameter.empty else parameter.default
                 fields[_field_name(index)] = (hints.get(parameter.name, Any), default)
                 wire_names[_field_name(index)] = to_camel(parameter.name)
-        config = ConfigDict(extra="forbid", alias_generator=wire_names.__getitem__)
+
+        def wire_name(field: str) -> str:
+            # Also asked about the fields of dataclasses and typed dicts, which keep their names.
+            return wire_names.get(field, field)
+
+        config = ConfigDict(extra="forbid", alias_generator=wire_name)
         return create_model(self._tool or "Arguments", __config__=config, **fields)
 
     def _make_schema(self) -> JsonObject:
@@ -215,24 +221,21 @@ def _field_name(index: int) -> str:
     return f"arg_{index}"
 
 
+def _with_whole_numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _with_whole_numbers(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_with_whole_numbers(item) for item in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_SAFE_INT:
+        return int(value)
+    return value
+
+
 def _is_context(annotation: object) -> bool:
     from pedelec.context import ToolContext
 
     return annotation is ToolContext or ToolContext in typing.get_args(annotation)
 
 
-def _result_adapter(annotation: Any) -> "TypeAdapter[Any] | None":
-    """What writes results of the declared type, where that holds a model or a dataclass."""
-    if not _holds_model(annotation):
-        return None
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(annotation)
-
-
-def _holds_model(annotation: object) -> bool:
-    if isinstance(annotation, type) and (is_dataclass(annotation) or hasattr(annotation, "model_dump")):
-        return True
-    if isinstance(annotation, typing.TypeAliasType):
-        return _holds_model(annotation.__value__)
-    return any(_holds_model(item) for item in typing.get_args(annotation))
+async def _written_later(result: Awaitable[Any], writer: ResultWriter) -> Any:
+    return writer.write(await result)

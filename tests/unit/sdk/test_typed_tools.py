@@ -7,7 +7,7 @@ import json
 import sys
 import uuid
 from collections.abc import Awaitable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
@@ -111,6 +111,30 @@ async def test_nothing_is_coerced_silently() -> None:
     assert set(await violations_of(strict, bad)) == {"/count", "/share", "/yes", "/text"}
 
 
+async def test_a_whole_number_is_an_integer_however_it_is_written() -> None:
+    @tool
+    def count(n: int, x: float, any_value: Any = None) -> list[str]:
+        """Count."""
+        return [repr(n), repr(x), repr(any_value)]
+
+    assert await result_of(count, {"n": 5.0, "x": 5}) == ["5", "5.0", "None"]
+    assert await result_of(count, {"n": 5, "x": 5.0, "anyValue": 5.0}) == ["5", "5.0", "5.0"]
+    assert set(await violations_of(count, {"n": 5.5, "x": 1})) == {"/n"}
+
+
+async def test_typed_dicts_and_dataclasses_keep_their_names() -> None:
+    class Row(TypedDict):
+        row_id: int
+        note: NotRequired[str]
+
+    @tool
+    def keep(row: Row, size: Size) -> list[Any]:
+        """Keep."""
+        return [row, size.width_px]
+
+    assert await result_of(keep, {"row": {"row_id": 1}, "size": {"width_px": 2}}) == [{"row_id": 1}, 2]
+
+
 async def test_types_that_json_writes_as_text_are_read() -> None:
     @tool
     def when(day: dt.date, key: uuid.UUID, pair: tuple[int, int]) -> list[Any]:
@@ -187,6 +211,25 @@ async def test_a_function_that_returns_an_awaitable_of_a_model_is_written_too() 
     assert (await result_of(model, {}))["leftEdge"] == 2
 
 
+async def test_what_a_subclass_adds_is_not_dropped() -> None:
+    class Point3(Point):
+        depth: float = 5
+
+    @dataclasses.dataclass
+    class Bigger(Size):
+        extra: int = 1
+
+    @tool
+    def both() -> list[Point | Size]:
+        """Both."""
+        return [Point3(left_edge=1), Bigger(2)]
+
+    assert await result_of(both, {}) == [
+        {"leftEdge": 1.0, "topEdge": 0.0, "depth": 5.0},
+        {"width_px": 2, "day": "2026-01-02", "extra": 1},
+    ]
+
+
 async def test_an_undeclared_model_is_refused_as_any_object() -> None:
     @tool
     def undeclared() -> Any:
@@ -209,15 +252,28 @@ async def test_a_result_other_than_declared_is_judged_as_it_is() -> None:
 
 async def test_pydantic_hides_no_nan_and_no_big_integer() -> None:
     class Loose(BaseModel):
-        x: float = float("nan")
-        n: int = 2**60
+        x: float = 0
+        anything: Any = None
+        n: int = 0
 
     @tool
-    def nan() -> Loose:
-        """NaN."""
-        return Loose()
+    def loose(which: str) -> list[Loose]:
+        """Loose."""
+        nan = float("nan")
+        faults = {"x": Loose(x=nan), "anything": Loose(anything=(1, {"a": nan})), "n": Loose(n=2**60)}
+        return [Loose(), faults[which]]
 
-    assert (await result_of(nan, {}))["error"]["details"]["path"] == "$.x"
+    for which, path in [("x", "$[1].x"), ("anything", "$[1].anything[1].a"), ("n", "$[1].n")]:
+        assert (await result_of(loose, {"which": which}))["error"]["details"]["path"] == path
+
+
+async def test_nothing_but_the_declared_type_is_converted() -> None:
+    @tool
+    def other() -> Point:
+        """Other."""
+        return {"tags": {1, 2}}  # type: ignore[return-value]
+
+    assert (await result_of(other, {}))["error"]["details"]["path"] == "$.tags"
 
 
 async def test_each_call_has_its_own_defaults() -> None:
@@ -279,6 +335,7 @@ async def test_methods_and_callable_objects_make_tools() -> None:
     ("make", "field"),
     [
         (lambda: tool(lambda *args: None), "args_schema"),
+        (lambda: tool(name="a", description="A.")(clashing), "args_schema"),
         (lambda: tool(lambda **args: None), "args_schema"),
         (lambda: tool(name="a", description="A.")(undescribable), "args_schema"),
         (lambda: tool(name="a", description="A.")(unresolvable), "args_schema"),
@@ -293,6 +350,10 @@ def test_what_makes_no_tool_is_refused_with_the_field(make: Any, field: str) -> 
     assert caught.value.code == "INVALID_INPUT"
     assert caught.value.details is not None
     assert caught.value.details["field"] == field
+
+
+def clashing(a_b: int, aB: int) -> None:  # noqa: N803 - the clash is what is tested
+    """Two names that are one."""
 
 
 def undescribable(value: Awaitable[int]) -> None:

@@ -1,0 +1,61 @@
+"""Results of typed tools whose declared type holds a pydantic model or a dataclass: pydantic writes them.
+
+Owns when that is so, and that pydantic changes nothing on the way that nobody asked for.
+"""
+
+import typing
+from dataclasses import is_dataclass
+from typing import Any
+
+if typing.TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+
+class ResultWriter:
+    """Writes values of one declared type as plain ones."""
+
+    def __init__(self, adapter: "TypeAdapter[Any]") -> None:
+        self._adapter = adapter
+
+    def write(self, result: Any) -> Any:
+        """The result as plain values; one that is not what was declared comes back as it is."""
+        from pydantic_core import PydanticSerializationError
+
+        dump = self._adapter.dump_python
+        try:
+            dump(result, warnings="error")
+            # As any: what a subclass of the declared type adds is not dropped.
+            written = dump(result, mode="json", by_alias=True, warnings=False, serialize_as_any=True)
+            kept = dump(result, by_alias=True, warnings=False, serialize_as_any=True)
+        except PydanticSerializationError:
+            return result
+        return _with_nan(written, kept)
+
+
+def writer_of(annotation: Any) -> ResultWriter | None:
+    """The writer for a return annotation, or None where its values are sent as they are."""
+    if not _holds_model(annotation):
+        return None
+    from pydantic import TypeAdapter
+
+    return ResultWriter(TypeAdapter(annotation))
+
+
+def _holds_model(annotation: Any) -> bool:
+    if isinstance(annotation, type) and (is_dataclass(annotation) or hasattr(annotation, "model_dump")):
+        return True
+    if isinstance(annotation, typing.TypeAliasType):
+        return _holds_model(annotation.__value__)
+    return any(_holds_model(item) for item in typing.get_args(annotation))
+
+
+def _with_nan(written: Any, kept: Any) -> Any:
+    """Put back NaN and infinity, which pydantic's JSON mode makes null, so that they are refused."""
+    if written is None and isinstance(kept, float):
+        return kept
+    if isinstance(written, dict) and isinstance(kept, dict) and len(written) == len(kept):
+        pairs = zip(written.items(), kept.values(), strict=True)
+        return {name: _with_nan(value, other) for (name, value), other in pairs}
+    if isinstance(written, list) and isinstance(kept, (list, tuple)) and len(written) == len(kept):
+        return [_with_nan(value, other) for value, other in zip(written, kept, strict=True)]
+    return written
