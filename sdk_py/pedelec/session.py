@@ -71,7 +71,7 @@ class PedelecSession:
         self._running: dict[str, ToolContext] = {}
         self._held: dict[str, JsonObject] = {}  # arguments of calls that came before their handler could
         self._holding = True
-        self._seen: dict[str, None] = {}
+        self._seen: dict[str, str] = {}  # request id → tool, oldest first
         self._declared: set[str] | None = None  # unknown where another page declared them
         self._warned: set[str] = set()
         self._status = "idle"
@@ -182,7 +182,7 @@ class PedelecSession:
         if request_id in self._seen:
             self._owner.submit_again(request_id)
             return
-        self._remember(request_id)
+        self._remember(request_id, message.tool)
         ctx = ToolContext(
             type="tool_call",
             source="core",
@@ -259,11 +259,11 @@ class PedelecSession:
             return
         self._owner.submit(self.session_id, ctx.tool_request_id, outcome.result)
         if outcome.fault is not None:
-            self._delivery_failed(ctx.tool_request_id, outcome.fault, tool=ctx.tool)
+            self._delivery_failed(ctx.tool_request_id, outcome.fault)
         self._refresh_status("sdk")
 
-    def _remember(self, request_id: str) -> None:
-        self._seen[request_id] = None
+    def _remember(self, request_id: str, tool: str) -> None:
+        self._seen[request_id] = tool
         if len(self._seen) > MAX_REMEMBERED_CALLS:
             oldest = next((seen for seen in self._seen if seen not in self._running), request_id)
             del self._seen[oldest]
@@ -284,15 +284,15 @@ class PedelecSession:
 
     # --- events -----------------------------------------------------------------------------------------
 
-    def _delivery_failed(self, tool_request_id: str, cause: PedelecError, tool: str | None = None) -> None:
+    def _delivery_failed(self, tool_request_id: str, cause: PedelecError) -> None:
         """Tell the page's author that a result did not arrive as it was."""
-        details: dict[str, Any] = {"cause": cause.code, "toolRequestId": tool_request_id}
-        if tool is not None:
-            details["tool"] = tool
-        message = f"The result of {tool or tool_request_id} was not delivered. {cause.message}"
-        error = PedelecError(
-            Code.SUBMIT_TOOL_RESULT_FAILED, message, details={**(cause.details or {}), **details}
-        )
+        tool = self._seen.get(tool_request_id, tool_request_id)
+        details = {**(cause.details or {}), "tool": tool, "toolRequestId": tool_request_id}
+        message = cause.message
+        if cause.code != Code.SUBMIT_TOOL_RESULT_FAILED:  # Core's own word for it, which names the cause
+            details["cause"] = cause.code
+            message = f"The result of {tool} was not delivered. {message}"
+        error = PedelecError(Code.SUBMIT_TOOL_RESULT_FAILED, message, details=details)
         self._emit_error(error, "sdk")
 
     def _session_failed(self, error: PedelecError, source: str) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 import json
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable
 from typing import Any
 
 from pedelec import Pedelec, PedelecSession
@@ -126,8 +126,8 @@ def ok(frame: Json, **result: object) -> Json:
     return {"type": "response", "requestId": frame["requestId"], "ok": True, "result": result}
 
 
-def refused(frame: Json, code: str, message: str = "no") -> Json:
-    error = {"code": code, "message": message}
+def refused(frame: Json, code: str, message: str = "no", details: Json | None = None) -> Json:
+    error = {"code": code, "message": message, "details": details}
     return {"type": "response", "requestId": frame["requestId"], "ok": False, "error": error}
 
 
@@ -135,10 +135,6 @@ async def settle() -> None:
     """Let everything happen that needs no time."""
     for _ in range(20):
         await asyncio.sleep(0)
-
-
-def run[T](test: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(test)
 
 
 async def open_session(
@@ -153,6 +149,3 @@ async def answer_of(handler: object, args: object = None) -> Any:
     session = await open_session(core)
     session.on_tool("probe_tool", handler)
     return await core.call(args=args)
-
-
-type Test = Callable[[], Awaitable[None]]

@@ -367,8 +367,11 @@ async def test_nobody_connects_again_without_need(core: ScriptedCore) -> None:
 # --- confirmation
 
 
-async def test_a_result_that_core_refuses_is_an_event(core: ScriptedCore) -> None:
-    core.answers["submit_tool_result"] = lambda frame: refused(frame, "TOOL_TIMEOUT", "Too late.")
+@pytest.mark.parametrize("code", ["TOOL_TIMEOUT", "SUBMIT_TOOL_RESULT_FAILED"])
+async def test_a_result_that_core_refuses_is_an_event(core: ScriptedCore, code: str) -> None:
+    core.answers["submit_tool_result"] = lambda frame: refused(
+        frame, code, "Too late.", {"cause": "TOOL_TIMEOUT"}
+    )
     session = await open_session(core)
     heard: list[PedelecError] = []
     session.on_error(heard.append)
@@ -377,7 +380,7 @@ async def test_a_result_that_core_refuses_is_an_event(core: ScriptedCore) -> Non
     await settle()
     (error,) = heard
     assert error.code == "SUBMIT_TOOL_RESULT_FAILED"
-    assert error.details == {"cause": "TOOL_TIMEOUT", "toolRequestId": "t1"}
+    assert error.details == {"cause": "TOOL_TIMEOUT", "tool": "a", "toolRequestId": "t1"}
 
 
 async def test_a_result_that_core_does_not_confirm_is_an_event_once(core: ScriptedCore) -> None:
@@ -389,7 +392,7 @@ async def test_a_result_that_core_does_not_confirm_is_an_event_once(core: Script
     await core.call("a")
     async with asyncio.timeout(5):
         error = await heard.get()
-    assert error.details == {"cause": "SDK_BRIDGE_TIMEOUT", "toolRequestId": "t1"}
+    assert error.details == {"cause": "SDK_BRIDGE_TIMEOUT", "tool": "a", "toolRequestId": "t1"}
     assert outbox_of(session).overdue(float("inf")) == []
 
 
@@ -409,7 +412,7 @@ async def test_the_outbox_is_bounded_and_what_falls_out_is_told(core: ScriptedCo
         core.send_call("a")
     await settle()
     assert len(outbox_of(session)) == MAX_ENTRIES
-    assert heard == [{"cause": "SDK_TRANSPORT_ERROR", "toolRequestId": "t1"}]
+    assert heard == [{"cause": "SDK_TRANSPORT_ERROR", "tool": "a", "toolRequestId": "t1"}]
 
 
 # --- the end
