@@ -176,6 +176,7 @@ class Connection:
         self._fail_broken(reason)
         if was_ready:
             self._listener.disconnected()
+        # Who was refused would be refused again: the next request tries.
         if self._refusal is None and (self._requests or self._listener.is_wanted()):
             self._failures += 1
             bound = min(RECONNECT_CAP_SECONDS, RECONNECT_BASE_SECONDS * 2 ** min(self._failures, 16))
@@ -227,6 +228,7 @@ class Connection:
                 self._answer(message.request_id, message)
             case ErrorEvent() if not self._ready:
                 self._refusal = PedelecError.from_wire(message.error)
+                self._listener.event(message)
             case _:
                 self._listener.event(message)
 

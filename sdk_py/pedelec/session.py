@@ -23,6 +23,7 @@ logger = logging.getLogger("pedelec")
 
 MAX_REMEMBERED_CALLS = 1_024
 _MAX_LISTED_TOOLS = 10
+_MISSING = object()
 
 
 class SessionOwner(Protocol):
@@ -88,7 +89,7 @@ class PedelecSession:
     @overload
     def on_tool(self, tool: Callable[..., Any]) -> Registration: ...
 
-    def on_tool(self, tool: object, handler: object = None) -> Any:
+    def on_tool(self, tool: object, handler: object = _MISSING) -> Any:
         """Set the handler of one tool, or the generic one for tools that have none.
 
         ``session.on_tool("name", fn)`` and ``session.on_tool(fn)`` return a disposer;
@@ -108,7 +109,7 @@ class PedelecSession:
                 f"Tool name {tool!r:.200} must match {TOOL_NAME_PATTERN}.",
                 details={"field": "name"},
             )
-        if handler is not None:
+        if handler is not _MISSING:
             return self._set_named(tool, handler)
 
         def decorate[F](function: F) -> F:
@@ -219,7 +220,7 @@ class PedelecSession:
     def _stop_holding(self) -> None:
         """The page has had time to set its handlers: warn of those that are missing, refuse their calls."""
         self._holding = False
-        if not self._handlers.has_generic():
+        if not self._ended and not self._handlers.has_generic():
             for tool in sorted((self._declared or set()) - self._handlers.names()):
                 self._warn_missing(tool)
         for request_id in list(self._held):

@@ -194,6 +194,27 @@ async def test_a_refused_handshake_is_the_reason_that_is_told(core: ScriptedCore
     assert (code_of(caught), caught.value.message) == ("SDK_PROTOCOL_ERROR", "Other version.")
 
 
+async def test_a_session_hears_why_it_is_not_taken_up_again(core: ScriptedCore) -> None:
+    client = Pedelec(host=core.host)
+    session = await client.create_session()
+    heard: list[str] = []
+    session.on_error(lambda error: heard.append(error.message))
+    welcome = core.welcome
+
+    def refuse() -> None:
+        core.send({"type": "error", "error": {"code": "SDK_PROTOCOL_ERROR", "message": "Other version."}})
+        asyncio.get_running_loop().call_soon(core.transport.core_close, "protocol")
+
+    core.welcome = refuse  # type: ignore[method-assign]
+    await lose_and_find(core)
+    assert heard == ["Other version."]
+    assert (session.get_status(), len(core.transports)) == ("error", 2)
+    core.welcome = welcome  # type: ignore[method-assign]
+    assert await client.resume_session("s1") is session
+    await settle()
+    assert session.get_status() == "idle"
+
+
 async def test_pings_are_answered(core: ScriptedCore) -> None:
     await open_session(core)
     core.send({"type": "ping", "id": 7})

@@ -57,6 +57,13 @@ class ToolContextLike:
     tool = "like"
 
 
+async def test_a_handler_that_is_none_is_refused_and_not_taken_for_a_decorator(core: ScriptedCore) -> None:
+    session = await open_session(core)
+    with pytest.raises(PedelecError) as caught:
+        session.on_tool("a", None)
+    assert caught.value.code == "INVALID_INPUT"
+
+
 async def test_decorators_stack(core: ScriptedCore) -> None:
     session = await open_session(core)
 
