@@ -48,10 +48,10 @@ class CallAnswer:
     def invocation_id(self) -> str:
         return self.answer.invocation.id
 
-    def to_wire(self) -> JsonObject:
+    def to_wire(self) -> dict[str, JsonValue | RawJson]:
         """`{"ok":true,"result":…,"invocationId":…}`, or `error` in place of `result`."""
         outcome = self.answer.outcome
-        told: JsonObject = {"ok": outcome.error is None}
+        told: dict[str, JsonValue | RawJson] = {"ok": outcome.error is None}
         if outcome.error is None:
             told["result"] = outcome.result
         else:

@@ -9,7 +9,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from pedelec.errors import PedelecError
-from pedelec.protocol import JsonValue, RawJson
+from pedelec.protocol import RawJson
 
 
 class Instant(NamedTuple):
@@ -62,7 +62,7 @@ class State(Enum):
 class Outcome:
     """What a call came to: the page's `result`, or an `error` of Core."""
 
-    result: JsonValue = None
+    result: RawJson | None = None
     error: PedelecError | None = None
 
 

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
 from pedelec.errors import Code, Effects, PedelecError
-from pedelec.protocol import JsonValue
+from pedelec.protocol import RawJson
 from pedelec_core import call_errors
 from pedelec_core.invocation import (
     Accept,
@@ -150,7 +150,7 @@ class Invocations:
         return decisions
 
     def result(
-        self, invocation_id: str, instance_id: str, result: JsonValue, now: Instant
+        self, invocation_id: str, instance_id: str, result: RawJson, now: Instant
     ) -> tuple[PedelecError | None, list[Decision]]:
         """A page instance says what a call came to. Returns what to tell the page if it came to nothing.
 

@@ -11,6 +11,7 @@ import os
 import socket
 import struct
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Final, Literal, Self, assert_never
@@ -18,7 +19,15 @@ from typing import Annotated, Final, Literal, Self, assert_never
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, JsonObject, Limits, encode_value, to_camel
+from pedelec.protocol import (
+    MAX_TOOL_TIMEOUT_MS,
+    JsonObject,
+    JsonValue,
+    Limits,
+    RawJson,
+    encode_object,
+    to_camel,
+)
 from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
 from pedelec_core.command_errors import CommandError
 from pedelec_core.hub import Progress
@@ -77,6 +86,9 @@ class _Acknowledge(_Request):
 type _AnyRequest = _ToolCall | _ToolList | _ToolSpec | _Threads | _ToolResult | _Status | _Acknowledge
 
 _REQUEST: Final[TypeAdapter[_AnyRequest]] = TypeAdapter(Annotated[_AnyRequest, Field(discriminator="type")])
+
+
+type _Line = Mapping[str, JsonValue | RawJson]
 
 
 class LocalServer:
@@ -171,7 +183,7 @@ class _Connection:
 
     async def _answer(
         self, request: _ToolCall | _ToolList | _ToolSpec | _Threads | _ToolResult | _Status
-    ) -> JsonObject:
+    ) -> _Line:
         match request:
             case _ToolCall():
                 return await self._tool_call(request)
@@ -188,7 +200,7 @@ class _Connection:
             case _:
                 assert_never(request)
 
-    async def _tool_call(self, request: _ToolCall) -> JsonObject:
+    async def _tool_call(self, request: _ToolCall) -> _Line:
         call = ToolCallRequest(
             thread_id=request.thread_id,
             tool=request.tool,
@@ -229,8 +241,8 @@ class _Connection:
                     pass
 
 
-def _encode(line: JsonObject) -> bytes:
-    return encode_value(line).encode() + b"\n"
+def _encode(line: _Line) -> bytes:
+    return encode_object(line).encode() + b"\n"
 
 
 def _success(result: JsonObject) -> JsonObject:

@@ -6,6 +6,7 @@ What a request leads to is decided in `sessions` and `invocations` and carried o
 
 from dataclasses import asdict, dataclass
 
+from pedelec import json_safe
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import (
     PROTOCOL_VERSION,
@@ -27,6 +28,7 @@ from pedelec.protocol import (
     ToolProgress,
     Welcome,
     decode_from_page,
+    encode_value,
     to_camel,
 )
 from pedelec_core import __version__, call_errors
@@ -161,13 +163,24 @@ class PageDesk:
         session = self._hub.sessions.get(message.session_id)
         if session is None or session.origin != page.connection.origin:
             raise call_errors.unknown_invocation(message.tool_request_id)
-        assert not isinstance(message.result, RawJson)  # decoded frames hold values
-        error, decisions = session.calls.result(
-            message.tool_request_id, page.instance_id, message.result, now()
-        )
+        result, fault = self._checked(message.result)
+        error, decisions = session.calls.result(message.tool_request_id, page.instance_id, result, now())
         self._hub.carry_out(session, decisions)
-        if error is not None:
-            raise error
+        if error or fault:
+            raise error or fault or AssertionError
+
+    def _checked(self, result: object) -> tuple[RawJson, PedelecError | None]:
+        """A result as the agent may get it. Pages are not trusted to have checked theirs.
+
+        One that is not in order is answered as the SDK would have answered it: the agent must not wait.
+        """
+        limits = self._hub.limits
+        try:
+            return json_safe.encode(
+                result, max_bytes=limits.max_result_bytes, max_depth=limits.max_depth
+            ), None
+        except json_safe.ResultError as fault:
+            return RawJson(encode_value({"error": fault.to_wire()})), fault
 
     def _progress(self, page: _Page, message: ToolProgress) -> None:
         session = self._owned(page, message.session_id)

@@ -23,6 +23,7 @@ _SEQ_STEP: Final = 1 << 32
 """More events than a session can have while one Core lives. Sequence numbers are not kept one by one: a Core
 that takes a session up begins this far above where the one before it began."""
 
+_RESULT, _ERROR = b"r", b"e"
 _PLAIN, _COMPRESSED = b"j", b"z"
 
 
@@ -197,18 +198,22 @@ def from_epoch_ms(moment_ms: int, now: Instant) -> float:
 def _pack(outcome: Outcome | None) -> bytes | None:
     if outcome is None:
         return None
-    told = {"result": outcome.result} if outcome.error is None else {"error": outcome.error.to_wire()}
-    data = encode_value(told).encode()
+    if outcome.error is not None:
+        kind, text = _ERROR, encode_value(outcome.error.to_wire())
+    else:
+        assert outcome.result is not None
+        kind, text = _RESULT, outcome.result.text
+    data = text.encode()
     if len(data) <= COMPRESS_OVER_BYTES:
-        return _PLAIN + data
-    return _COMPRESSED + zlib.compress(data, 1)
+        return kind + _PLAIN + data
+    return kind + _COMPRESSED + zlib.compress(data, 1)
 
 
 def _unpack(packed: bytes | None) -> Outcome | None:
     if packed is None:
         return None
-    data = packed[1:] if packed[:1] == _PLAIN else zlib.decompress(packed[1:])
-    told = json.loads(data)
-    if "error" in told:
-        return Outcome(error=PedelecError.from_wire(told["error"]))
-    return Outcome(result=told["result"])
+    kind, form, data = packed[:1], packed[1:2], packed[2:]
+    text = (data if form == _PLAIN else zlib.decompress(data)).decode()
+    if kind == _ERROR:
+        return Outcome(error=PedelecError.from_wire(json.loads(text)))
+    return Outcome(result=RawJson(text))

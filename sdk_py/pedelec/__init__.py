@@ -2,18 +2,39 @@
 
     from pedelec import Pedelec, tool
 
-The public names, nothing else. `pedelec_core` uses `protocol`, `errors` and `json_safe` besides.
+The public names, nothing else. `pedelec_core` uses `protocol`, `errors` and `json_safe` besides, and must not
+load the client for that: each name is imported when it is first asked for (PEP 562).
 """
 
-from pedelec.client import Pedelec
-from pedelec.context import ToolContext
-from pedelec.errors import Code, Effects, ErrorClass, ErrorType, PedelecError, ToolError
-from pedelec.session import PedelecSession
-from pedelec.tools import ToolDefinition, define_tool
-from pedelec.typed_tools import tool
-from pedelec.version import __version__
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-defineTool = define_tool  # noqa: N816 - the TypeScript SDK's name
+if TYPE_CHECKING:
+    from pedelec.client import Pedelec
+    from pedelec.context import ToolContext
+    from pedelec.errors import Code, Effects, ErrorClass, ErrorType, PedelecError, ToolError
+    from pedelec.session import PedelecSession
+    from pedelec.tools import ToolDefinition, define_tool
+    from pedelec.tools import define_tool as defineTool  # noqa: N812 - the TypeScript SDK's name
+    from pedelec.typed_tools import tool
+    from pedelec.version import __version__
+
+_HOMES = {
+    "Code": "errors",
+    "Effects": "errors",
+    "ErrorClass": "errors",
+    "ErrorType": "errors",
+    "Pedelec": "client",
+    "PedelecError": "errors",
+    "PedelecSession": "session",
+    "ToolContext": "context",
+    "ToolDefinition": "tools",
+    "ToolError": "errors",
+    "__version__": "version",
+    "defineTool": "tools",
+    "define_tool": "tools",
+    "tool": "typed_tools",
+}
 
 __all__ = [
     "Code",
@@ -31,3 +52,16 @@ __all__ = [
     "define_tool",
     "tool",
 ]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'pedelec' has no attribute {name!r}")
+    value = getattr(import_module(f"pedelec.{home}"), "define_tool" if name == "defineTool" else name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -265,12 +265,23 @@ def _is_number(value: object) -> bool:
     return type(value) is int or type(value) is float
 
 
+def _is_text(value: object) -> bool:
+    """Whether it can be written as UTF-8: a lone surrogate comes in as an escape and never gets out again."""
+    if type(value) is not str:
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _is_anything(_value: object) -> bool:
     return True
 
 
 _CHECKS: Mapping[object, tuple[Callable[[object], bool], str]] = {
-    str: (lambda value: type(value) is str, "a string"),
+    str: (_is_text, "a string without lone surrogates"),
     int: (_is_int, "an integer"),
     float: (_is_number, "a number"),
     bool: (lambda value: type(value) is bool, "a boolean"),
@@ -305,20 +316,24 @@ _FIELDS = {kind: _wire_fields(kind) for kind in (*_PAGE_TYPES.values(), *_CORE_T
 
 
 def encode(message: Message) -> str:
-    """The frame of a message: compact JSON, `type` first, fields in their declared order.
-
-    A `RawJson` field comes last, whatever its place, and is not looked at: its writer vouches for it.
-    """
+    """The frame of a message: compact JSON, `type` first, fields in their declared order."""
     frame: dict[str, object] = {"type": message.type}
-    raw = ""
     for field in _FIELDS[type(message)]:
         value = getattr(message, field.name)
-        if type(value) is RawJson:
-            raw = f',"{field.wire_name}":{value.text}}}'
-        elif value is not None or field.required:
+        if value is not None or field.required:
             frame[field.wire_name] = value
-    text = encode_value(frame)
-    return text[:-1] + raw if raw else text
+    return encode_object(frame)
+
+
+def encode_object(members: Mapping[str, object]) -> str:
+    """An object as compact JSON text. A `RawJson` member is not looked at: its writer vouches for it."""
+    if not any(type(value) is RawJson for value in members.values()):
+        return encode_value(members)
+    texts = (
+        f"{encode_value(name)}:{value.text if type(value) is RawJson else encode_value(value)}"
+        for name, value in members.items()
+    )
+    return "{" + ",".join(texts) + "}"
 
 
 def encode_value(value: object) -> str:

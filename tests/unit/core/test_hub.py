@@ -11,7 +11,9 @@ from pedelec.protocol import (
     CoreMessage,
     CreateSession,
     Hello,
+    JsonObject,
     Message,
+    RawJson,
     Response,
     SubmitToolResult,
     ToolCall,
@@ -51,7 +53,7 @@ class Page:
         self.desk.frame(self, encode(message))
 
     def create_session(self) -> None:
-        tool = {"name": "move", "description": "Move.", "argsSchema": {"type": "object"}}
+        tool: JsonObject = {"name": "move", "description": "Move.", "argsSchema": {"type": "object"}}
         self.say(CreateSession(request_id="r", guidance="", tools=[tool], auto_end_on_disconnect=True))
 
     async def next[M: CoreMessage](self, kind: type[M]) -> M:
@@ -137,7 +139,7 @@ async def test_a_call_is_written_down_before_the_page_hears_of_it_and_its_result
         )
     )
     answer = await asking
-    assert answer.to_wire()["result"] == 1
+    assert answer.to_wire()["result"] == RawJson("1")
     assert recorder.heard_at_writes[-1] == 0
     await hub.close()
 

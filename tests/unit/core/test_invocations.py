@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from pedelec.errors import PedelecError
-from pedelec.protocol import JsonValue, RawJson
+from pedelec.protocol import JsonValue, RawJson, encode_value
 from pedelec_core.invocation import (
     Answer,
     Call,
@@ -72,16 +72,20 @@ def answers(decisions: Sequence[Decision]) -> list[Answer]:
 
 def error_codes(decisions: Sequence[Decision]) -> list[tuple[str, str | None, str | None]]:
     return [
-        (answer.caller, answer.outcome.error and answer.outcome.error.code, answer.outcome.error.effects)
+        (answer.caller, answer.outcome.error.code, answer.outcome.error.effects)
         for answer in answers(decisions)
         if answer.outcome.error is not None
     ]
 
 
+def raw(value: JsonValue) -> RawJson:
+    return RawJson(encode_value(value))
+
+
 def run(calls: Invocations, result: JsonValue, *, now: float = 0.0, a_call: Call | None = None) -> Invocation:
     """Call, deliver, answer."""
     (invocation,) = delivered(calls.call(a_call or call(), "first", at(now)))
-    refused, _ = calls.result(invocation.id, PAGE, result, at(now))
+    refused, _ = calls.result(invocation.id, PAGE, raw(result), at(now))
     assert refused is None
     return invocation
 
@@ -90,24 +94,24 @@ class TestOneAnswer:
     def test_a_result_answers_the_caller_once(self) -> None:
         calls = machine()
         (invocation,) = delivered(calls.call(call(), "agent", at(0)))
-        _, decisions = calls.result(invocation.id, PAGE, {"x": 1}, at(0.1))
+        _, decisions = calls.result(invocation.id, PAGE, raw({"x": 1}), at(0.1))
         (answer,) = answers(decisions)
-        assert (answer.caller, answer.outcome.result, answer.outcome.error) == ("agent", {"x": 1}, None)
+        assert (answer.caller, answer.outcome.result, answer.outcome.error) == ("agent", raw({"x": 1}), None)
         assert calls.tick(at(5)) == []
 
     def test_the_same_result_sent_again_is_confirmed_and_changes_nothing(self) -> None:
         calls = machine()
         invocation = run(calls, 1)
-        assert calls.result(invocation.id, PAGE, 1, at(1)) == (None, [])
+        assert calls.result(invocation.id, PAGE, raw(1), at(1)) == (None, [])
 
     def test_a_result_for_an_unknown_invocation_is_refused(self) -> None:
-        refused, decisions = machine().result("inv_9", PAGE, 1, at(0))
+        refused, decisions = machine().result("inv_9", PAGE, raw(1), at(0))
         assert (refused and refused.code, decisions) == ("INVOCATION_NOT_FOUND", [])
 
     def test_a_result_from_another_page_than_the_one_that_runs_the_call_is_refused(self) -> None:
         calls = machine()
         (invocation,) = delivered(calls.call(call(), "agent", at(0)))
-        refused, decisions = calls.result(invocation.id, "stranger", 1, at(0))
+        refused, decisions = calls.result(invocation.id, "stranger", raw(1), at(0))
         assert (refused and refused.code, decisions) == ("INVOCATION_NOT_FOUND", [])
         assert calls.running() == 1
 
@@ -115,10 +119,10 @@ class TestOneAnswer:
         calls = machine()
         (invocation,) = delivered(calls.call(call(), "agent", at(0)))
         calls.caller_gone("agent")
-        _, decisions = calls.result(invocation.id, PAGE, 1, at(0.1))
+        _, decisions = calls.result(invocation.id, PAGE, raw(1), at(0.1))
         assert answers(decisions) == []
         (replay,) = answers(calls.call(call(), "again", at(0.2)))
-        assert (replay.outcome.result, replay.replayed) == (1, True)
+        assert (replay.outcome.result, replay.replayed) == (raw(1), True)
 
 
 class TestDeadline:
@@ -145,7 +149,7 @@ class TestDeadline:
         calls = machine()
         (invocation,) = delivered(calls.call(call(), "agent", at(0)))
         calls.tick(at(1))
-        refused, decisions = calls.result(invocation.id, PAGE, "late", at(2))
+        refused, decisions = calls.result(invocation.id, PAGE, raw("late"), at(2))
         assert refused is not None
         assert (refused.code, refused.details) == (
             "SUBMIT_TOOL_RESULT_FAILED",
@@ -153,7 +157,7 @@ class TestDeadline:
         )
         assert decisions == [Save(invocation)]
         assert invocation.late is not None
-        assert invocation.late.result == "late"
+        assert invocation.late.result == raw("late")
         assert invocation.outcome is not None
         assert invocation.outcome.error is not None
 
@@ -176,17 +180,17 @@ class TestExactRetry:
         calls = machine()
         (invocation,) = delivered(calls.call(call(), "a", at(0)))
         assert calls.call(call(), "b", at(0.1)) == []
-        _, decisions = calls.result(invocation.id, PAGE, 7, at(0.2))
+        _, decisions = calls.result(invocation.id, PAGE, raw(7), at(0.2))
         assert [(each.caller, each.joined, each.outcome.result) for each in answers(decisions)] == [
-            ("a", False, 7),
-            ("b", True, 7),
+            ("a", False, raw(7)),
+            ("b", True, raw(7)),
         ]
 
     def test_an_unacknowledged_result_is_replayed(self) -> None:
         calls = machine()
         run(calls, 7)
         (replay,) = answers(calls.call(call(), "b", at(1)))
-        assert (replay.replayed, replay.outcome.result) == (True, 7)
+        assert (replay.replayed, replay.outcome.result) == (True, raw(7))
 
     def test_after_the_acknowledgement_the_same_call_is_a_new_one(self) -> None:
         calls = machine()
@@ -209,7 +213,7 @@ class TestExactRetry:
         calls = machine()
         calls.acknowledge(run(calls, 7, a_call=call(call_id="once")).id)
         (replay,) = answers(calls.call(call(call_id="once"), "b", at(1)))
-        assert (replay.replayed, replay.outcome.result) == (True, 7)
+        assert (replay.replayed, replay.outcome.result) == (True, raw(7))
 
     def test_a_call_id_used_for_other_arguments_is_refused(self) -> None:
         calls = machine()
@@ -240,10 +244,10 @@ class TestSideBySide:
         (first,) = delivered(calls.call(call(key="a", exclusive=True), "a", at(0)))
         assert delivered(calls.call(call(key="b", exclusive=True), "b", at(0))) == []
         assert delivered(calls.call(call(key="c", exclusive=True), "c", at(0))) == []
-        _, decisions = calls.result(first.id, PAGE, 1, at(0.1))
+        _, decisions = calls.result(first.id, PAGE, raw(1), at(0.1))
         (second,) = delivered(decisions)
         assert second.call.args_key == "b"
-        _, decisions = calls.result(second.id, PAGE, 1, at(0.2))
+        _, decisions = calls.result(second.id, PAGE, raw(1), at(0.2))
         assert [each.call.args_key for each in delivered(decisions)] == ["c"]
 
     def test_other_tools_do_not_wait_for_an_exclusive_one(self) -> None:
@@ -256,7 +260,7 @@ class TestSideBySide:
         (first,) = delivered(calls.call(call(key="a", exclusive=True), "a", at(0)))
         calls.call(call(key="b", exclusive=True, timeout_ms=5000), "b", at(0.5))
         assert delivered(calls.tick(at(1))) == []
-        _, decisions = calls.result(first.id, PAGE, 1, at(2))
+        _, decisions = calls.result(first.id, PAGE, raw(1), at(2))
         assert [each.call.args_key for each in delivered(decisions)] == ["b"]
 
     def test_a_call_that_never_got_its_turn_is_answered_tool_busy_and_never_delivered(self) -> None:
@@ -276,7 +280,7 @@ class TestSideBySide:
         (second,) = delivered(calls.call(call(key="b"), "b", at(0.1)))
         assert first.turn_id == second.turn_id
         for invocation in (first, second):
-            calls.result(invocation.id, PAGE, 1, at(0.2))
+            calls.result(invocation.id, PAGE, raw(1), at(0.2))
         (third,) = delivered(calls.call(call(key="c"), "c", at(0.3)))
         assert third.turn_id != first.turn_id
 

@@ -112,7 +112,7 @@ class Calls(RuleBasedStateMachine):
         if invocation_id in self.on_page and self.runner is not None:
             del self.on_page[invocation_id]
         instance = self.runner or "nobody"
-        _, decisions = self.calls.result(invocation_id, instance, result, self.instant())
+        _, decisions = self.calls.result(invocation_id, instance, RawJson(str(result)), self.instant())
         self.check(decisions)
 
     @rule(invocation_id=invocations)

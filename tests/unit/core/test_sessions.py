@@ -75,9 +75,11 @@ def test_a_page_that_only_lost_its_socket_goes_on_with_what_it_ran() -> None:
     (deliver,) = (decision for decision in move(session, 1) if isinstance(decision, Deliver))
     session.detach("c1", at(2))
     assert codes(session.attach("one", "c2", deliver.invocation.seq, at(3))) == []
-    refused, decisions = session.calls.result(deliver.invocation.id, "one", 5, at(4))
+    refused, decisions = session.calls.result(deliver.invocation.id, "one", RawJson("5"), at(4))
     assert refused is None
-    assert [decision.outcome.result for decision in decisions if isinstance(decision, Answer)] == [5]
+    assert [decision.outcome.result for decision in decisions if isinstance(decision, Answer)] == [
+        RawJson("5")
+    ]
 
 
 def test_a_page_whose_old_socket_still_hangs_is_reached_through_the_new_one() -> None:
