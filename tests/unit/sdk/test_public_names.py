@@ -69,7 +69,7 @@ def imported_by(statement: str) -> set[str]:
         f"{statement}\n"
         "print(*sys.modules)\n"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-IS", "-c", program], capture_output=True, text=True, check=True)
     return set(run.stdout.split())
 
 
