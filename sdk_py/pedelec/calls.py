@@ -23,6 +23,9 @@ logger = logging.getLogger("pedelec")
 _MAX_ERROR_BYTES = 64 * 1024
 """An error is let through up to this size even where results may be smaller."""
 
+_MAX_AWAITS = 100
+"""So many awaitables may lie one within the other; more are refused as what they are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -36,7 +39,10 @@ async def run(handler: Bound, args: Any, ctx: ToolContext, *, max_bytes: int, ho
     """Call a handler and wait for what it gives. Never raises, not even what stops a program elsewhere."""
     try:
         value = handler(args, ctx)
-        while (awaitable := as_awaitable(value, host)) is not None:
+        for _ in range(_MAX_AWAITS):
+            awaitable = as_awaitable(value, host)
+            if awaitable is None:
+                break
             value = await awaitable
         return Outcome(json_safe.encode(value, max_bytes=max_bytes, host=host))
     except BaseException as error:  # noqa: BLE001 - whatever it is, the agent gets an answer

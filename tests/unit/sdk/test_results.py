@@ -256,6 +256,19 @@ async def test_a_domain_error_without_a_code_is_a_handler_error() -> None:
     assert envelope["message"]
 
 
+class Endless:
+    """Awaiting it gives another one, without a pause in which anything else could run."""
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        yield from ()
+        return Endless()
+
+
+async def test_an_awaitable_without_end_is_refused() -> None:
+    envelope = (await answer_of(Endless))["error"]
+    assert (envelope["code"], envelope["details"]["type"]) == ("TOOL_RESULT_NOT_SERIALIZABLE", "Endless")
+
+
 async def test_a_handler_that_cancels_its_own_task_is_answered() -> None:
     async def handler() -> None:
         task = asyncio.current_task()
