@@ -15,6 +15,7 @@ type Contender = Callable[[], float]
 """Runs once and returns one sample. All contenders that are compared use the same unit."""
 
 WARM_UPS = 1
+"""Rounds before the first that counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,6 @@ def interleave(
     unit: str,
     progress: Progress,
     stage: str = "rounds",
-    warm_ups: int = WARM_UPS,
 ) -> Samples:
     """Run every contender once in each round.
 
@@ -61,12 +61,14 @@ def interleave(
         rounds: how many rounds count, at least two.
         unit: of the samples.
         progress: told of each round under the name `stage`.
-        warm_ups: rounds before the first that counts.
     """
     taken: dict[str, list[float]] = {name: [] for name in contenders}
     names = list(contenders)
-    for number in range(-warm_ups, rounds):
-        progress(stage, max(number, 0), rounds)
+    for number in range(-WARM_UPS, rounds):
+        if number < 0:
+            progress(f"{stage}, warming up")
+        else:
+            progress(stage, number, rounds)
         for name in names:
             sample = contenders[name]()
             if number >= 0:

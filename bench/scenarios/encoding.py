@@ -10,7 +10,7 @@ from bench.rounds import interleave
 from pedelec_core.runtime.progress import Progress
 from tests.harness import CoreProcess
 
-ROUNDS = 15
+ROUNDS = 25
 PYTHON_BUDGET = Budget(1.6)
 JAVASCRIPT_BUDGET = Budget(2.0)
 

@@ -24,8 +24,8 @@ from bench.rounds import Contender, interleave
 from pedelec_core.runtime.progress import Progress
 from tests.harness import CoreProcess
 
-ROUNDS = 11
-CALLS = 150
+ROUNDS = 15
+CALLS = 100
 IN_FLIGHT = 64
 CALLS_IN_FLIGHT = 640
 

@@ -14,8 +14,7 @@ from bench.rounds import interleave
 from pedelec_core.runtime.progress import Progress
 from tests.harness import CoreProcess
 
-ROUNDS = 3
-WARM_UPS = 2  # the second visit is the first for which browsers keep compiled code
+ROUNDS = {"chromium": 3, "firefox": 2}
 
 SCHEMA, TYPED = "start with schema-given tools", "start with typed tools"
 BARE = "loadPyodide() alone"
@@ -27,9 +26,7 @@ def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
         CoreProcess(folder / "state", "--site", str(SITE)) as core,
         AgentConnection(core.runtime["socket"]) as agent,
     ):
-        return [
-            row for browser in ("chromium", "firefox") for row in _measure(core.url, browser, agent, progress)
-        ]
+        return [row for browser in ROUNDS for row in _measure(core.url, browser, agent, progress)]
 
 
 def _measure(
@@ -42,7 +39,7 @@ def _measure(
             TYPED: partial(_first_call_ms, context, f"{core_url}/start_typed.html", agent),
         }
         samples = interleave(
-            contenders, rounds=ROUNDS, unit="ms", progress=progress, stage=browser_name, warm_ups=WARM_UPS
+            contenders, rounds=ROUNDS[browser_name], unit="ms", progress=progress, stage=browser_name
         )
     return [samples.compare(subject, BARE, where=browser_name) for subject in (SCHEMA, TYPED)]
 
