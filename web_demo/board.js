@@ -91,6 +91,7 @@
   };
 
   window.addEventListener("pedelec:progress", ({ detail }) => {
+    if (document.getElementById("state").dataset.state !== "starting") return;
     const bar = document.getElementById("progress");
     if (detail.total) bar.value = detail.loaded / detail.total;
     else bar.removeAttribute("value");

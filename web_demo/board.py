@@ -125,7 +125,13 @@ session = await client.create_session(
 
 @session.on_status
 def show_status(status, ctx):
-    window.board.say("ready", "An agent is at work" if status == "waiting_tool_result" else "Ready for agents")
+    texts = {
+        "idle": "Ready for agents",
+        "waiting_tool_result": "An agent is at work",
+        "error": "The connection to Core is lost; trying again",
+        "ended": "The session has ended",
+    }
+    window.board.say("failed" if status in ("error", "ended") else "ready", texts.get(status, status))
 
 
 window.board.say("ready", "Ready for agents")
