@@ -80,7 +80,7 @@ class AgentDesk:
         """
         if self._hub.commits.failure is not None:
             raise self._hub.commits.failure
-        session = self._session(request.thread_id)
+        session = self._session_for(request)
         call = self._checked(session, request)
         caller = new_id("caller_")
         waiter = Waiter(asyncio.get_running_loop().create_future(), on_progress)
@@ -126,9 +126,9 @@ class AgentDesk:
         invocation = None if session is None else session.calls.get(invocation_id)
         if invocation is None:
             raise call_errors.unknown_invocation(invocation_id)
-        if invocation.late is not None:
-            return CallAnswer(Answer("", invocation, invocation.late), late=True)
-        outcome = invocation.outcome
+        if (late := self._hub.commits.outcome(invocation, late=True)) is not None:
+            return CallAnswer(Answer("", invocation, late), late=True)
+        outcome = self._hub.commits.outcome(invocation)
         if outcome is None or (outcome.error is not None and invocation.running_on_page):
             told = None if outcome is None or outcome.error is None else outcome.error.code
             raise call_errors.result_pending(invocation.call.tool, invocation.id, told)
@@ -152,6 +152,27 @@ class AgentDesk:
             safe_to_repeat=tool.read_only or tool.idempotent,
             call_id=request.call_id,
         )
+
+    def _session_for(self, request: ToolCallRequest) -> Session:
+        """The session that a call means: a live one, or an ended one that still owes the answer to this call.
+
+        An agent that was cut off may come back with its retry after the page was closed.
+        """
+        try:
+            return self._session(request.thread_id)
+        except PedelecError:
+            if request.thread_id is not None or not self._hub.live_sessions():
+                ended = [each for each in self._hub.sessions.values() if not each.live]
+                for session in reversed(ended):
+                    if request.thread_id in {None, session.id} and self._owes(session, request):
+                        return session
+            raise
+
+    def _owes(self, session: Session, request: ToolCallRequest) -> bool:
+        try:
+            return session.calls.has_answer(self._checked(session, request), now())
+        except PedelecError:
+            return False
 
     def _session(self, thread_id: str | None) -> Session:
         """The session that an agent means: the named one, else the only live one.

@@ -23,12 +23,16 @@ def timeout(tool: str, invocation_id: str, limit_ms: int, *, safe_to_repeat: boo
     )
 
 
-def page_unavailable(tool: str, limit_ms: int) -> PedelecError:
-    """The limit passed and no page was there to take the call."""
+def page_unavailable(tool: str, limit_ms: int, *, silent: bool) -> PedelecError:
+    """The limit passed and no page was there to take the call. `silent`: one is open, but does not answer."""
+    if silent:
+        why, ask = "the page is busy or frozen", "Ask the user to bring the page's tab to the front."
+    else:
+        why, ask = "the page is closed or still loading", "Ask the user to open or reload the page."
     return PedelecError(
         Code.TOOL_PAGE_UNAVAILABLE,
-        f"No open page took {tool} within {limit_ms} ms: the page is closed or still loading. Nothing ran.",
-        recovery_steps=["Ask the user to open or reload the page.", f"Then call {tool} again."],
+        f"No open page took {tool} within {limit_ms} ms: {why}. Nothing ran.",
+        recovery_steps=[ask, f"Then call {tool} again."],
         details={"tool": tool, "timeoutMs": limit_ms},
     )
 

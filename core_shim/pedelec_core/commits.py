@@ -9,9 +9,9 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from pedelec_core.invocation import Instant, Invocation
+from pedelec_core.invocation import Instant, Invocation, Outcome
 from pedelec_core.journal import Batch, Journal, JournalError
-from pedelec_core.records import session_to_record, to_record
+from pedelec_core.records import LARGE_BYTES, session_to_record, to_record
 from pedelec_core.sessions import Session
 
 _RETRY_SECONDS: Final = 1.0
@@ -72,7 +72,21 @@ class Commits:
         self._write()
         news, self._news = self._news, []
         for tell in news:
-            tell()
+            try:
+                tell()
+            except Exception:  # noqa: BLE001 — whatever it was, others wait for theirs
+                _log.exception("somebody could not be told")
+
+    def outcome(self, invocation: Invocation, *, late: bool = False) -> Outcome | None:
+        """What a call came to, read from the journal where memory does not hold it.
+
+        Raises:
+            JournalError: it cannot be read.
+        """
+        outcome = invocation.late if late else invocation.outcome
+        if outcome is None or not outcome.spilled or self._journal is None:
+            return outcome
+        return Outcome(result=self._journal.result(invocation.id, late=late))
 
     def close(self) -> None:
         """Commit for the last time."""
@@ -106,6 +120,8 @@ class Commits:
             return
         self._batch = Batch()
         self.failure = None
+        for invocation, _ in changed.values():
+            invocation.spill(LARGE_BYTES)
 
     def _failed(self, error: JournalError) -> None:
         if self.failure is None:

@@ -7,10 +7,11 @@ in `agent_desk`. Knows no sockets: a page is anything that can `send` and `close
 
 import asyncio
 import functools
+import logging
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pedelec.protocol import CoreMessage, Ended, JsonObject, Limits, ToolCall, ToolCancel, encode
@@ -28,11 +29,13 @@ from pedelec_core.invocation import (
     Invocation,
     Save,
 )
-from pedelec_core.journal import Journal
+from pedelec_core.journal import Journal, JournalError
 from pedelec_core.records import session_from_record
 from pedelec_core.sessions import Session, SessionTimes
 
 CLOSE_GOING_AWAY = 1001  # RFC 6455, section 7.4.1
+
+_log = logging.getLogger(__name__)
 
 
 class PageConnection(Protocol):
@@ -50,7 +53,13 @@ class PageConnection(Protocol):
         """Queue a frame; never blocks, never raises."""
 
     def close(self, code: int, reason: str) -> None:
-        """Close with a WebSocket close code."""
+        """Close with a WebSocket close code, once everything queued is sent."""
+
+    def probe(self) -> None:
+        """Ask the page's browser for a sign of life (a WebSocket ping); its answer comes to the page desk."""
+
+    def cut(self) -> None:
+        """End the connection at once, without a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +127,12 @@ class Hub:
             if connection.id in session.connections():
                 self.carry_out(session, session.detach(connection.id, now()))
 
+    def page_answers(self, connection: PageConnection, *, answers: bool) -> None:
+        """A connected page does not answer heartbeats any more, or does so again."""
+        for session in self.live_sessions():
+            if connection.id in session.connections():
+                self.carry_out(session, session.page_answers(connection.id, now(), answers=answers))
+
     def live_sessions(self) -> list[Session]:
         return [session for session in self.sessions.values() if session.live]
 
@@ -133,14 +148,18 @@ class Hub:
         """
         moment = now()
         for record, invocations in journal.load():
-            session = session_from_record(
-                record,
-                invocations,
-                new_id=new_id,
-                limits=self.call_limits,
-                times=self.times,
-                now=moment,
-            )
+            try:
+                session = session_from_record(
+                    record,
+                    invocations,
+                    new_id=new_id,
+                    limits=self.call_limits,
+                    times=self.times,
+                    now=moment,
+                )
+            except Exception:  # noqa: BLE001 — one session that cannot be read must not keep Core from starting
+                _log.exception("session %s of %s is left out: it cannot be read", record.id, journal.path)
+                continue
             self._session_of |= {each.id: session for each in invocations}
             self.add(session)
 
@@ -244,8 +263,13 @@ class Hub:
 
     def _answer(self, decision: Answer) -> None:
         waiter = self.waiters.get(decision.caller)
-        if waiter is not None and not waiter.answer.done():
-            waiter.answer.set_result(decision)
+        if waiter is None or waiter.answer.done():
+            return
+        try:
+            outcome = self.commits.outcome(decision.invocation) if decision.outcome.spilled else None
+            waiter.answer.set_result(replace(decision, outcome=outcome or decision.outcome))
+        except JournalError as error:
+            waiter.answer.set_exception(error)
 
     def _send(
         self,
@@ -254,12 +278,13 @@ class Hub:
         message: Callable[[Session, Invocation], CoreMessage],
     ) -> None:
         """Send to the page that runs an invocation, if it is connected when the time has come."""
+        frame = encode(message(session, invocation))
 
         def send() -> None:
             connection_id = session.connection_of(invocation.instance_id or "")
             connection = self._connections.get(connection_id or "")
             if connection is not None:
-                connection.send(encode(message(session, invocation)))
+                connection.send(frame)
 
         self.commits.tell(send)
 

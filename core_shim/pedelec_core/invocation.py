@@ -31,6 +31,8 @@ class CallLimits:
     """Calls that wait for an exclusive tool."""
     remembered: int = 256
     """Settled invocations kept for replay and for late results."""
+    remembered_bytes: int = 16 * 1024 * 1024
+    """Of their results, those in the journal not counted: large ones are kept there alone."""
     remember_seconds: float = 300
 
 
@@ -64,11 +66,18 @@ class Outcome:
 
     result: RawJson | None = None
     error: PedelecError | None = None
+    spilled: bool = False
+    """The result is too large for memory: the journal alone has it, and `result` is None."""
+
+    def spill(self, over: int) -> "Outcome":
+        """What stays in memory of an outcome that the journal has: all of it up to a size in characters."""
+        is_large = self.result is not None and len(self.result.text) > over
+        return Outcome(spilled=True) if is_large else self
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Invocation:
-    """One run of a tool. Read it freely; only `Invocations` changes it."""
+    """One run of a tool. Read it freely; only `Invocations` changes it (and `spill`, what it weighs)."""
 
     id: str
     call: Call
@@ -85,7 +94,8 @@ class Invocation:
     outcome: Outcome | None = None
     settled_at: float = 0.0
     acknowledged: bool = False
-    answered_by_page: bool = False
+    given_up: bool = False
+    """The page instance that ran it is taken for gone; should it come back, its result is a late one."""
     late: Outcome | None = None
 
     @property
@@ -94,9 +104,25 @@ class Invocation:
         return self.instance_id is not None
 
     @property
+    def answered_by_page(self) -> bool:
+        """The page has said how it ended, in time or late."""
+        return self.late is not None or (self.outcome is not None and self.outcome.error is None)
+
+    @property
     def running_on_page(self) -> bool:
-        """Delivered, and the page has not said how it ended — whatever the caller was told meanwhile."""
-        return self.was_delivered and not self.answered_by_page
+        """Delivered, and the page may yet say how it ends — whatever the caller was told meanwhile."""
+        return self.was_delivered and not self.answered_by_page and not self.given_up
+
+    @property
+    def size(self) -> int:
+        """Characters of results that it holds in memory."""
+        results = (each.result for each in (self.outcome, self.late) if each is not None)
+        return sum(len(result.text) for result in results if result is not None)
+
+    def spill(self, over: int) -> None:
+        """The journal has it: let go of results longer than that many characters."""
+        self.outcome = self.outcome and self.outcome.spill(over)
+        self.late = self.late and self.late.spill(over)
 
     def remaining_ms(self, now: Instant) -> int:
         """Milliseconds to the deadline, at least 1."""

@@ -12,6 +12,8 @@ A settled invocation never changes. What a page says afterwards is kept as its l
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Final
 
 from pedelec.errors import Code, Effects, PedelecError
 from pedelec.protocol import RawJson
@@ -31,6 +33,9 @@ from pedelec_core.invocation import (
     Save,
     State,
 )
+
+_NO_ARGS: Final = RawJson("")
+"""In place of a settled call's arguments, which nobody needs any more: they may be large."""
 
 
 class Invocations:
@@ -53,6 +58,7 @@ class Invocations:
         self._by_key: dict[tuple[str, str], Invocation] = {}
         self._by_call_id: dict[str, Invocation] = {}
         self._runner: str | None = None
+        self._runner_answers = True
         self._turn: tuple[str, int] | None = None
 
     def restore(self, invocations: Iterable[Invocation]) -> set[str]:
@@ -85,6 +91,11 @@ class Invocations:
             return [Answer(caller, earlier, earlier.outcome, replayed=True)]
         earlier.callers[caller] = True
         return []
+
+    def has_answer(self, call: Call, now: Instant) -> bool:
+        """Whether a call would be answered at once, with what an equal one before it came to."""
+        earlier = self._earlier(call, now)
+        return earlier is not None and earlier.outcome is not None
 
     def acknowledge(self, invocation_id: str) -> list[Decision]:
         """The answer reached the agent: the same call from now on is another one."""
@@ -122,16 +133,22 @@ class Invocations:
 
     # --- the page's side ----------------------------------------------------------------------------------
 
-    def runner_changed(self, instance_id: str | None, now: Instant) -> list[Decision]:
-        """Another page instance holds the lease now (None: no page is there); waiting calls go to it."""
+    def runner_changed(
+        self, instance_id: str | None, now: Instant, *, answers: bool = True
+    ) -> list[Decision]:
+        """Another page instance holds the lease now (None: no page is there); waiting calls go to it.
+
+        They go on waiting where it does not answer: what a frozen page never saw, it cannot run years later.
+        """
         self._runner = instance_id
+        self._runner_answers = answers
         return self._deliver_waiting(now)
 
     def instance_replaced(self, instance_id: str, now: Instant) -> list[Decision]:
         """That page instance is gone for good: what it was running is cut off, and what it holds is free."""
         decisions: list[Decision] = []
         for invocation in self._running_on(instance_id):
-            invocation.answered_by_page = True
+            invocation.given_up = True
             decisions.append(Save(invocation))
             if invocation.outcome is None:
                 call = invocation.call
@@ -161,7 +178,6 @@ class Invocations:
             return call_errors.unknown_invocation(invocation_id), []
         if invocation.answered_by_page:
             return self._too_late(invocation) if invocation.late else None, []
-        invocation.answered_by_page = True
         if invocation.outcome is not None:
             invocation.late = Outcome(result=result)
             return self._too_late(invocation), [Save(invocation), *self._deliver_waiting(now)]
@@ -253,7 +269,9 @@ class Invocations:
             self._by_key[_key(call)] = invocation
 
     def _deliver_if_free(self, invocation: Invocation, now: Instant) -> list[Decision]:
-        if self._runner is None or invocation.deadline <= now.seconds or self._must_wait(invocation):
+        if self._runner is None or not self._runner_answers:
+            return []
+        if invocation.deadline <= now.seconds or self._must_wait(invocation):
             return []
         invocation.state = State.DELIVERED
         invocation.instance_id = self._runner
@@ -304,6 +322,7 @@ class Invocations:
         invocation.state = State.SETTLED
         invocation.outcome = outcome
         invocation.settled_at = now.seconds
+        invocation.call = replace(invocation.call, args=_NO_ARGS)
         del self._open[invocation.id]
         self._settled[invocation.id] = invocation
         answers = [
@@ -320,7 +339,9 @@ class Invocations:
         if self._must_wait(invocation):
             return call_errors.busy(call.tool, 1, "hold this exclusive tool")
         if not invocation.was_delivered:
-            return call_errors.page_unavailable(call.tool, call.timeout_ms)
+            return call_errors.page_unavailable(
+                call.tool, call.timeout_ms, silent=self._runner is not None and not self._runner_answers
+            )
         if self._runner is None:
             return call_errors.interrupted(call.tool, safe_to_repeat=call.safe_to_repeat)
         return call_errors.timeout(
@@ -338,19 +359,24 @@ class Invocations:
         return [each for each in everything if each.instance_id == instance_id and each.running_on_page]
 
     def _forget(self, now: Instant) -> list[Decision]:
-        """Keep memory bounded: settled invocations go by age, then by number, acknowledged ones first."""
+        """Keep memory bounded: settled invocations go by age, then by number and size, acknowledged first."""
         gone: list[Decision] = []
         while self._settled:
             oldest = next(iter(self._settled.values()))
-            excess = len(self._settled) - self._limits.remembered
             if self._is_stale(oldest, now):
                 gone.append(self._drop(oldest))
-            elif excess > 0:
+            elif self._remembers_too_much():
                 acknowledged = (each for each in self._settled.values() if each.acknowledged)
                 gone.append(self._drop(next(acknowledged, oldest)))
             else:
                 break
         return gone
+
+    def _remembers_too_much(self) -> bool:
+        if len(self._settled) > self._limits.remembered:
+            return True
+        kept = sum(each.size for each in self._settled.values())
+        return kept > self._limits.remembered_bytes and len(self._settled) > 1
 
     def _drop(self, invocation: Invocation) -> Forget:
         del self._settled[invocation.id]

@@ -10,6 +10,7 @@ than it is worth, for the pages are gone after a power cut anyway.
 
 import logging
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
@@ -17,7 +18,8 @@ from pathlib import Path
 from typing import Final, Self
 
 from pedelec.errors import Code, PedelecError
-from pedelec_core.records import InvocationRecord, SessionRecord
+from pedelec.protocol import RawJson
+from pedelec_core.records import HEAD_BYTES, LARGE_HEAD, InvocationRecord, SessionRecord, unpack
 
 JOURNAL_NAME: Final = "journal.db"
 
@@ -32,8 +34,9 @@ _SESSION_FIELDS: Final = _names(SessionRecord)
 _INVOCATION_FIELDS: Final = _names(InvocationRecord)
 _session_row: Final = attrgetter(*_SESSION_FIELDS)
 _invocation_row: Final = attrgetter(*_INVOCATION_FIELDS)
-_WRITTEN_ONCE: Final = frozenset({"id", "session_id", "args"})
-"""Not written again when an invocation changes: arguments may be large."""
+_WRITTEN_ONCE: Final = frozenset({"id", "session_id"})
+_NEVER_UNSET: Final = frozenset({"outcome", "late"})
+"""Not written again where an invocation has let go of them."""
 
 # One step a version; each brings a file of the version before up to its own. Never edited once released.
 _MIGRATIONS: Final = (
@@ -54,20 +57,38 @@ _MIGRATIONS: Final = (
     ) STRICT;
     CREATE INDEX invocations_by_session ON invocations (session_id);
     """,
+    "ALTER TABLE invocations RENAME COLUMN answered_by_page TO given_up",
 )
 
 
-def _upsert(table: str, names: Sequence[str], written_once: frozenset[str]) -> str:
+def _upsert(table: str, names: Sequence[str]) -> str:
     places = ", ".join("?" for _ in names)
-    updates = ", ".join(f"{name} = excluded.{name}" for name in names if name not in written_once)
+    updates = ", ".join(_update(name) for name in names if name not in _WRITTEN_ONCE)
     return (
         f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places}) "  # noqa: S608 - our own names
         f"ON CONFLICT (id) DO UPDATE SET {updates}"
     )
 
 
-_SAVE_SESSION: Final = _upsert("sessions", _SESSION_FIELDS, frozenset({"id"}))
-_SAVE_INVOCATION: Final = _upsert("invocations", _INVOCATION_FIELDS, _WRITTEN_ONCE)
+def _update(name: str) -> str:
+    new = f"excluded.{name}"
+    return f"{name} = coalesce({new}, {name})" if name in _NEVER_UNSET else f"{name} = {new}"
+
+
+def _select(name: str) -> str:
+    """A column as it is loaded: of a large outcome, its first bytes."""
+    if name not in _NEVER_UNSET:
+        return name
+    head = f"substr({name}, 1, {HEAD_BYTES})"
+    return f"CASE WHEN {head} = x'{LARGE_HEAD.hex()}' THEN {head} ELSE {name} END"
+
+
+_SAVE_SESSION: Final = _upsert("sessions", _SESSION_FIELDS)
+_SAVE_INVOCATION: Final = _upsert("invocations", _INVOCATION_FIELDS)
+_LOAD_SESSIONS: Final = f"SELECT {', '.join(_SESSION_FIELDS)} FROM sessions ORDER BY rowid"  # noqa: S608
+_LOAD_INVOCATIONS: Final = (
+    f"SELECT {', '.join(map(_select, _INVOCATION_FIELDS))} FROM invocations ORDER BY rowid"  # noqa: S608
+)
 
 
 class JournalError(PedelecError):
@@ -142,15 +163,37 @@ class Journal:
             raise JournalError(self.path, error) from None
 
     def load(self) -> list[tuple[SessionRecord, list[InvocationRecord]]]:
-        """All sessions with their invocations, in the order in which they were made."""
-        database = self._database
-        select = f"SELECT {', '.join(_INVOCATION_FIELDS)} FROM invocations ORDER BY rowid"  # noqa: S608
-        invocations = [InvocationRecord(*row) for row in database.execute(select)]
-        select = f"SELECT {', '.join(_SESSION_FIELDS)} FROM sessions ORDER BY rowid"  # noqa: S608
-        sessions = [SessionRecord(*row) for row in database.execute(select)]
-        return [
-            (session, [each for each in invocations if each.session_id == session.id]) for session in sessions
-        ]
+        """All sessions with their invocations, in the order in which they were made.
+
+        Raises:
+            JournalError: they cannot be read.
+        """
+        try:
+            sessions = [SessionRecord(*row) for row in self._database.execute(_LOAD_SESSIONS)]
+            invocations = defaultdict[str, list[InvocationRecord]](list)
+            for row in self._database.execute(_LOAD_INVOCATIONS):
+                record = InvocationRecord(*row)
+                invocations[record.session_id].append(record)
+        except sqlite3.Error as error:
+            raise JournalError(self.path, error) from None
+        return [(session, invocations[session.id]) for session in sessions]
+
+    def result(self, invocation_id: str, *, late: bool = False) -> RawJson:
+        """A result that was let go of in memory.
+
+        Raises:
+            JournalError: it cannot be read.
+        """
+        column = "late" if late else "outcome"
+        select = f"SELECT {column} FROM invocations WHERE id = ?"  # noqa: S608 - one of two names
+        try:
+            row = self._database.execute(select, (invocation_id,)).fetchone()
+        except sqlite3.Error as error:
+            raise JournalError(self.path, error) from None
+        outcome = unpack(row[0]) if row else None
+        if outcome is None or outcome.result is None:
+            raise JournalError(self.path, f"the result of {invocation_id} is not there")
+        return outcome.result
 
     def _open(self) -> sqlite3.Connection:
         database = sqlite3.connect(self.path, isolation_level=None)

@@ -26,6 +26,7 @@ DEFAULT_PORT: Final = 7420
 
 _HOSTS: Final = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1", "[::1]": "::1"}
 _MAX_PORT: Final = 65_535
+_MAX_GRACE_SECONDS: Final = 24 * 60 * 60
 _LOG_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -89,6 +90,12 @@ def _parser() -> argparse.ArgumentParser:
         action="store_false",
         help="keep sessions and results in memory only: a restart forgets them",
     )
+    serve.add_argument(
+        "--grace-seconds",
+        type=_seconds,
+        metavar="N",
+        help="how long a page may be away before its session ends (default: 10)",
+    )
     serve.set_defaults(run=_serve)
 
     origins = commands.add_parser("origins", parents=[state], help="list the approved origins")
@@ -128,6 +135,16 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1
+    if not 0 <= seconds <= _MAX_GRACE_SECONDS:
+        raise argparse.ArgumentTypeError(f"a number of seconds from 0 to {_MAX_GRACE_SECONDS}")
+    return seconds
+
+
 def _origin(text: str) -> str:
     try:
         return normalize_origin(text)
@@ -146,6 +163,7 @@ def _serve(options: argparse.Namespace) -> int:
             site=options.site,
             allow_origins=tuple(options.allow_origin),
             journal=options.journal,
+            grace_seconds=options.grace_seconds,
         ),
         _announce,
     )

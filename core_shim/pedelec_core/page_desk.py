@@ -4,6 +4,7 @@ Owns the handshake, which page may touch which session, and that every request g
 What a request leads to is decided in `sessions` and `invocations` and carried out by the hub.
 """
 
+import itertools
 from dataclasses import asdict, dataclass
 
 from pedelec import json_safe
@@ -32,18 +33,21 @@ from pedelec.protocol import (
     to_camel,
 )
 from pedelec_core import __version__, call_errors
+from pedelec_core.heartbeats import Heartbeats
 from pedelec_core.hub import Hub, PageConnection, Progress, new_id, now
 from pedelec_core.registry import ToolRegistry
 from pedelec_core.sessions import Session
 
-HEARTBEAT_MS = 10_000
 CLOSE_PROTOCOL_ERROR = 1002  # RFC 6455, section 7.4.1
+CLOSE_REPLACED = 4001  # RFC 6455, section 7.4.2: ours to choose
 
 
 @dataclass(slots=True)
 class _Page:
     connection: PageConnection
     hub: Hub
+    number: int
+    """Of its connection, in the order in which they were opened."""
     instance_id: str = ""
 
     def send(self, message: CoreMessage) -> None:
@@ -59,23 +63,34 @@ class PageDesk:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._pages: dict[str, _Page] = {}
+        self._pages: dict[str, _Page] = {}  # by connection id
+        self._newest: dict[str, _Page] = {}  # by instance id
+        self._numbers = itertools.count(1)
+        self._heartbeats = Heartbeats(hub)
 
     def opened(self, connection: PageConnection) -> None:
         """A page's connection is open. Its first frame has to be `hello`."""
-        self._pages[connection.id] = _Page(connection, self._hub)
+        self._pages[connection.id] = _Page(connection, self._hub, next(self._numbers))
         self._hub.connect(connection)
 
     def closed(self, connection: PageConnection) -> None:
         """A page's connection is gone, for whatever reason."""
-        self._pages.pop(connection.id, None)
+        page = self._pages.pop(connection.id, None)
+        if page is not None and self._newest.get(page.instance_id) is page:
+            del self._newest[page.instance_id]
+        self._heartbeats.stop(connection)
         self._hub.disconnect(connection)
+
+    def browser_answered(self, connection: PageConnection) -> None:
+        """The page's browser answered a probe (a WebSocket pong came)."""
+        self._heartbeats.browser_answered(connection)
 
     def frame(self, connection: PageConnection, text: str) -> None:
         """One frame of a page. Whatever is wrong with it is told to the page."""
         page = self._pages.get(connection.id)
         if page is None:
             return
+        self._heartbeats.heard(connection)
         request_id: str | None = None
         try:
             message = decode_from_page(text)
@@ -127,18 +142,40 @@ class PageDesk:
             page.send(ErrorEvent(error=error.to_wire()))
             page.close(CLOSE_PROTOCOL_ERROR, "protocol version")
             return
+        if page.instance_id not in {"", message.page_instance_id}:
+            raise ProtocolError("A page cannot become another on the same connection.")
         page.instance_id = message.page_instance_id
+        if not self._is_newest(page):
+            return
+        self._heartbeats.start(page.connection)
         page.send(
             Welcome(
                 protocol=PROTOCOL_VERSION,
                 core_instance_id=self._hub.instance_id,
                 core_version=__version__,
-                heartbeat_ms=HEARTBEAT_MS,
+                heartbeat_ms=round(self._heartbeats.interval * 1000),
                 limits={to_camel(name): value for name, value in asdict(self._hub.limits).items()},
             )
         )
 
+    def _is_newest(self, page: _Page) -> bool:
+        """Whether this is the newest connection of its page instance; older ones are closed.
+
+        What a page said on a connection that it has given up may be read after its next connection is there.
+        """
+        known = self._newest.get(page.instance_id, page)
+        older, newer = sorted((known, page), key=lambda each: each.number)
+        self._newest[page.instance_id] = newer
+        if older is not newer:
+            del self._pages[older.connection.id]
+            self._heartbeats.stop(older.connection)
+            older.close(CLOSE_REPLACED, "replaced by a newer connection")
+        return newer is page
+
     def _create_session(self, page: _Page, message: CreateSession) -> Session:
+        made_by = (page.instance_id, message.request_id)
+        if known := next((each for each in self._hub.live_sessions() if each.made_by == made_by), None):
+            return known
         session = Session(
             new_id("ses_"),
             origin=page.connection.origin,
@@ -150,6 +187,7 @@ class PageDesk:
             new_id=new_id,
             limits=self._hub.call_limits,
             times=self._hub.times,
+            made_by=made_by,
         )
         self._hub.add(session)
         return session

@@ -16,8 +16,9 @@ from pedelec_core.invocation import Call, CallLimits, Instant, Invocation, Outco
 from pedelec_core.registry import ToolRegistry
 from pedelec_core.sessions import Session, SessionTimes
 
-COMPRESS_OVER_BYTES: Final = 64 * 1024
-"""Outcomes larger than this are kept compressed."""
+LARGE_BYTES: Final = 64 * 1024
+"""Outcomes larger than this are kept compressed, and in the journal alone."""
+
 
 _SEQ_STEP: Final = 1 << 32
 """More events than a session can have while one Core lives. Sequence numbers are not kept one by one: a Core
@@ -25,6 +26,11 @@ that takes a session up begins this far above where the one before it began."""
 
 _RESULT, _ERROR = b"r", b"e"
 _PLAIN, _COMPRESSED = b"j", b"z"
+
+HEAD_BYTES: Final = 2
+"""Of a packed outcome: enough to see that there is one."""
+LARGE_HEAD: Final = _RESULT + _COMPRESSED
+"""The head of a large one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,10 @@ class SessionRecord:
 
 @dataclass(frozen=True, slots=True)
 class InvocationRecord:
-    """An invocation of a session. Times are in milliseconds since the epoch."""
+    """An invocation of a session. Times are in milliseconds since the epoch.
+
+    `outcome` and `late` are None where there is none yet, or where the journal alone has it.
+    """
 
     id: str
     session_id: str
@@ -65,7 +74,7 @@ class InvocationRecord:
     cancel_reason: str
     settled_at_ms: int | None
     acknowledged: bool
-    answered_by_page: bool
+    given_up: bool
     outcome: bytes | None
     late: bytes | None
 
@@ -143,7 +152,7 @@ def to_record(invocation: Invocation, session_id: str, now: Instant) -> Invocati
         cancel_reason=invocation.cancel_reason,
         settled_at_ms=to_epoch_ms(invocation.settled_at, now) if settled else None,
         acknowledged=invocation.acknowledged,
-        answered_by_page=invocation.answered_by_page,
+        given_up=invocation.given_up,
         outcome=_pack(invocation.outcome),
         late=_pack(invocation.late),
     )
@@ -177,11 +186,11 @@ def from_record(record: InvocationRecord, now: Instant) -> Invocation:
         seq=record.seq,
         cancel_seq=record.cancel_seq,
         cancel_reason=record.cancel_reason,
-        outcome=_unpack(record.outcome),
+        outcome=unpack(record.outcome),
         settled_at=0.0 if settled_at is None else min(from_epoch_ms(settled_at, now), now.seconds),
         acknowledged=bool(record.acknowledged),
-        answered_by_page=bool(record.answered_by_page),
-        late=_unpack(record.late),
+        given_up=bool(record.given_up),
+        late=unpack(record.late),
     )
 
 
@@ -196,7 +205,7 @@ def from_epoch_ms(moment_ms: int, now: Instant) -> float:
 
 
 def _pack(outcome: Outcome | None) -> bytes | None:
-    if outcome is None:
+    if outcome is None or outcome.spilled:
         return None
     if outcome.error is not None:
         kind, text = _ERROR, encode_value(outcome.error.to_wire())
@@ -204,15 +213,18 @@ def _pack(outcome: Outcome | None) -> bytes | None:
         assert outcome.result is not None
         kind, text = _RESULT, outcome.result.text
     data = text.encode()
-    if len(data) <= COMPRESS_OVER_BYTES:
-        return kind + _PLAIN + data
-    return kind + _COMPRESSED + zlib.compress(data, 1)
+    if kind == _RESULT and len(data) > LARGE_BYTES:
+        return kind + _COMPRESSED + zlib.compress(data, 1)
+    return kind + _PLAIN + data
 
 
-def _unpack(packed: bytes | None) -> Outcome | None:
+def unpack(packed: bytes | None) -> Outcome | None:
+    """An outcome as the journal has it; one of which the journal gave only the first bytes is spilled."""
     if packed is None:
         return None
     kind, form, data = packed[:1], packed[1:2], packed[2:]
+    if not data:
+        return Outcome(spilled=True)
     text = (data if form == _PLAIN else zlib.decompress(data)).decode()
     if kind == _ERROR:
         return Outcome(error=PedelecError.from_wire(json.loads(text)))

@@ -21,6 +21,9 @@ class SessionTimes:
     """From the loss of the last page to the end of an auto-ending session: a reload is no end."""
     loss_grace: float = 10
     """From the loss of one page, others being there, to giving up what it was running."""
+    restart_grace: float = 20
+    """From the start of Core to giving up pages that an earlier Core had. It is Core that was away, not they:
+    a page in the background looks for it every ten seconds, or a little less often."""
     longest_absence: float = 24 * 60 * 60
     """From the loss of the last page to the end of a session that was to outlive its pages."""
 
@@ -35,6 +38,7 @@ class Session:
         guidance: text for the agent.
         registry: the tools.
         auto_end: whether the session ends when its pages are gone.
+        made_by: the page instance and the request that asked for it: asked again, it is the same session.
         new_id: makes unguessable ids with a prefix.
     """
 
@@ -51,6 +55,7 @@ class Session:
         new_id: Callable[[str], str],
         limits: CallLimits,
         times: SessionTimes,
+        made_by: tuple[str, str] | None = None,
     ) -> None:
         self.id = session_id
         self.origin = origin
@@ -58,16 +63,18 @@ class Session:
         self.guidance = guidance
         self.registry = registry
         self.auto_end = auto_end
+        self.made_by = made_by
         self.created_at_ms = now.epoch_ms
         self.ended_at: float | None = None
         self.calls = Invocations(limits=limits, new_id=new_id, next_seq=self.next_seq)
         self._limits = limits
         self._times = times
         self._seq = 0
-        self._pages: dict[str, str] = {}  # instance id → connection id; the first one holds the lease
-        self._lost: dict[str, float] = {}  # instance id → when its connection was lost
+        self._pages: dict[str, str] = {}  # instance id → connection id; the first that answers has the lease
+        self._silent: set[str] = set()  # those of them that do not answer heartbeats
+        self._lost: dict[str, float] = {}  # instance id → until when it may come back
         self._restored: set[str] = set()  # lost instances that lost Core, not Core them
-        self._empty_since: float | None = now.seconds
+        self._empty_until: float | None = now.seconds + self._absence  # None while a page is here
 
     @property
     def seq(self) -> int:
@@ -91,7 +98,8 @@ class Session:
         self.ended_at = ended_at
         self._seq = seq
         self._restored = self.calls.restore(invocations)
-        self._lost = dict.fromkeys(self._restored, now.seconds)
+        self._lost = dict.fromkeys(self._restored, now.seconds + self._times.restart_grace)
+        self._empty_until = now.seconds + max(self._absence, self._times.restart_grace)
 
     @property
     def live(self) -> bool:
@@ -123,7 +131,8 @@ class Session:
         """
         returns = instance_id in self._pages or instance_id in self._lost
         self._pages[instance_id] = connection_id
-        self._empty_since = None
+        self._silent.discard(instance_id)
+        self._empty_until = None
         decisions: list[Decision] = []
         if returns:
             self._lost.pop(instance_id, None)
@@ -138,9 +147,24 @@ class Session:
         for instance_id, connection in list(self._pages.items()):
             if connection == connection_id:
                 del self._pages[instance_id]
-                self._lost[instance_id] = now.seconds
-        if not self._pages and self._empty_since is None:
-            self._empty_since = now.seconds
+                self._silent.discard(instance_id)
+                self._lost[instance_id] = now.seconds + self._times.loss_grace
+        if not self._pages and self._empty_until is None:
+            self._empty_until = now.seconds + self._absence
+        return self._pass_lease(now)
+
+    def page_answers(self, connection_id: str, now: Instant, *, answers: bool) -> list[Decision]:
+        """A page does not answer heartbeats any more, being frozen or busy, or it does so again.
+
+        A silent page keeps what it runs. It gets no new calls, and loses the lease to a page that answers, if
+        there is one; it does not get it back by answering again.
+        """
+        for instance_id, connection in list(self._pages.items()):
+            if connection == connection_id and answers:
+                self._silent.discard(instance_id)
+            elif connection == connection_id:
+                self._silent.add(instance_id)
+                self._pages[instance_id] = self._pages.pop(instance_id)
         return self._pass_lease(now)
 
     def end(self, now: Instant) -> list[Decision]:
@@ -155,15 +179,14 @@ class Session:
         moments = [self.calls.next_due()]
         if self.ended_at is not None:
             return min([self._over_at(self.ended_at), *filter(None, moments)])
-        moments.append(self._ends_at())
+        moments.append(self._empty_until)
         if self._pages:
-            moments += [since + self._times.loss_grace for since in self._lost.values()]
+            moments += self._lost.values()
         return min((moment for moment in moments if moment is not None), default=None)
 
     def is_abandoned(self, now: Instant) -> bool:
         """Whether the pages have been gone for longer than the grace, so that the session is to end."""
-        ends_at = self._ends_at()
-        return ends_at is not None and ends_at <= now.seconds
+        return self._empty_until is not None and self._empty_until <= now.seconds
 
     def is_over(self, now: Instant) -> bool:
         """Whether it ended so long ago that nobody can ask for its results any more."""
@@ -173,22 +196,17 @@ class Session:
         """Do what is due: deadlines, and lost pages that did not come back while another is here."""
         decisions = self.calls.tick(now)
         if self._pages:
-            over = [
-                instance_id
-                for instance_id, since in self._lost.items()
-                if since + self._times.loss_grace <= now.seconds
-            ]
+            over = [instance_id for instance_id, until in self._lost.items() if until <= now.seconds]
             decisions += self._give_up(over, now)
         return decisions
 
     def _over_at(self, ended_at: float) -> float:
         return ended_at + self._limits.remember_seconds
 
-    def _ends_at(self) -> float | None:
-        if self._empty_since is None:
-            return None
-        times = self._times
-        return self._empty_since + (times.end_grace if self.auto_end else times.longest_absence)
+    @property
+    def _absence(self) -> float:
+        """How long its pages may be away, in seconds."""
+        return self._times.end_grace if self.auto_end else self._times.longest_absence
 
     def _give_up(self, instance_ids: list[str], now: Instant) -> list[Decision]:
         decisions: list[Decision] = []
@@ -199,4 +217,7 @@ class Session:
         return decisions
 
     def _pass_lease(self, now: Instant) -> list[Decision]:
-        return self.calls.runner_changed(next(iter(self._pages), None), now)
+        holder = next((each for each in self._pages if each not in self._silent), None)
+        if holder is not None:
+            return self.calls.runner_changed(holder, now)
+        return self.calls.runner_changed(next(iter(self._pages), None), now, answers=False)

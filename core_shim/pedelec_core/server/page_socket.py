@@ -6,6 +6,7 @@ page desk's business.
 
 import asyncio
 import contextlib
+import functools
 import logging
 import secrets
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from typing import Final, override
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
 
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import ErrorEvent, Limits, encode
@@ -25,24 +27,38 @@ CLOSE_INTERNAL_ERROR: Final = 1011
 MAX_UNSENT_CHARS: Final = 4 * Limits().max_frame_bytes
 """A page that leaves more than this unread is cut off: its share of memory is spent."""
 
-_ABORT: Final = "pedelec.abort"
+_PROTOCOL: Final = "pedelec.protocol"
 
 _log = logging.getLogger(__name__)
 
 
-class AbortableProtocol(WebSocketsSansIOProtocol):
-    """Uvicorn's WebSocket, which lends the app one thing that ASGI has no word for.
+class PageProtocol(WebSocketsSansIOProtocol):
+    """Uvicorn's WebSocket, which lends the app what ASGI has no word for: cutting off, ping and pong.
 
     A peer that has stopped reading never gets to see a close frame, so it can only be cut off.
     """
 
+    on_pong: Callable[[], None] | None = None
+
     @override
     async def run_asgi(self) -> None:
-        self.scope["extensions"] = {
-            **(self.scope["extensions"] or {}),
-            _ABORT: {"abort": self.transport.abort},
-        }
+        self.scope["extensions"] = {**(self.scope["extensions"] or {}), _PROTOCOL: {"protocol": self}}
         await super().run_asgi()
+
+    @override
+    def handle_pong(self, event: Frame) -> None:
+        if self.on_pong is not None:
+            self.on_pong()
+
+    def abort(self) -> None:
+        """End the connection at once."""
+        self.transport.abort()
+
+    def ping(self) -> None:
+        """Have the other side answer with a pong, if it still can."""
+        if not (self.close_sent or self.transport.is_closing()):
+            self.conn.send_ping(b"")
+            self.transport.write(b"".join(self.conn.data_to_send()))
 
 
 class PageSocket:
@@ -51,14 +67,14 @@ class PageSocket:
     Args:
         websocket: accepted already.
         origin: where the page comes from.
-        abort: cuts the connection without a word.
+        protocol: below it.
     """
 
-    def __init__(self, websocket: WebSocket, origin: str, abort: Callable[[], None]) -> None:
+    def __init__(self, websocket: WebSocket, origin: str, protocol: PageProtocol) -> None:
         self.id = secrets.token_hex(8)
         self.origin = origin
         self._websocket = websocket
-        self._abort = abort
+        self._protocol = protocol
         self._unsent: asyncio.Queue[str | tuple[int, str]] = asyncio.Queue()
         self._unsent_chars = 0
         self._closed = False
@@ -70,8 +86,7 @@ class PageSocket:
         self._unsent_chars += len(text)
         if self._unsent_chars > MAX_UNSENT_CHARS:
             _log.warning("page %s reads too slowly: cut off", self.id)
-            self._closed = True
-            self._abort()
+            self.cut()
             return
         self._unsent.put_nowait(text)
 
@@ -80,6 +95,15 @@ class PageSocket:
         if not self._closed:
             self._closed = True
             self._unsent.put_nowait((code, reason))
+
+    def probe(self) -> None:
+        """Have the page's browser answer."""
+        self._protocol.ping()
+
+    def cut(self) -> None:
+        """End the connection at once, without a word."""
+        self._closed = True
+        self._protocol.abort()
 
     async def write(self) -> None:
         """Send what is queued, until the connection is over."""
@@ -119,7 +143,9 @@ class PageEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         websocket = WebSocket(scope, receive, send)
         await websocket.accept()
-        page = PageSocket(websocket, websocket.headers["origin"], scope["extensions"][_ABORT]["abort"])
+        protocol: PageProtocol = scope["extensions"][_PROTOCOL]["protocol"]
+        page = PageSocket(websocket, websocket.headers["origin"], protocol)
+        protocol.on_pong = functools.partial(self._desk.browser_answered, page)
         writer = asyncio.create_task(page.write())
         self._desk.opened(page)
         try:

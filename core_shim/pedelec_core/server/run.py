@@ -31,22 +31,25 @@ from pedelec_core.origins import ORIGINS_NAME, OriginStore
 from pedelec_core.page_desk import PageDesk
 from pedelec_core.runtime.errors import BundleError
 from pedelec_core.runtime.locations import require_bundle
+from pedelec_core.sessions import SessionTimes
 from pedelec_core.state_dir import RuntimeInfo, StateDir
 
 from .app import build_app
 from .guard import Guard
 from .listen import listen, url_of
-from .page_socket import AbortableProtocol
+from .page_socket import PageProtocol
 
 _STOP_SECONDS: Final = 1
-_PING_SECONDS: Final = 20
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
-    """What `pedelec-core serve` was told. `host` is a loopback address; port 0 is any free one."""
+    """What `pedelec-core serve` was told. `host` is a loopback address; port 0 is any free one.
+
+    `grace_seconds` is how long a page may be away before it is taken for gone.
+    """
 
     host: str
     port: int
@@ -54,6 +57,7 @@ class ServeOptions:
     site: Path | None = None
     allow_origins: tuple[str, ...] = ()
     journal: bool = True
+    grace_seconds: float | None = None
 
 
 class _Server(uvicorn.Server):
@@ -128,7 +132,9 @@ class _Core:
     async def run(self, announce: Callable[[str], None]) -> None:
         stopping = _stop_signal()
         _warn_without_bundle()
-        hub = Hub(journal=self._journal)
+        grace = self._options.grace_seconds
+        times = None if grace is None else SessionTimes(end_grace=grace, loss_grace=grace)
+        hub = Hub(journal=self._journal, times=times)
         if self._journal is not None:
             hub.restore(self._journal)
         guard = Guard(self._port, self._origins.is_approved)
@@ -192,10 +198,9 @@ def _uvicorn_config(app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http="h11",
-        ws=AbortableProtocol,
+        ws=PageProtocol,
         ws_max_size=Limits().max_frame_bytes,
-        ws_ping_interval=_PING_SECONDS,
-        ws_ping_timeout=_PING_SECONDS,
+        ws_ping_interval=None,  # pages have heartbeats of our own
         # Loopback gains nothing from compression, and a small frame could unpack to a huge one.
         ws_per_message_deflate=False,
         lifespan="off",

@@ -40,6 +40,7 @@ class Page:
         self.desk = PageDesk(hub)
         self.received: list[CoreMessage] = []
         self.closed_with: tuple[int, str] | None = None
+        self.probes = 0
         self.desk.opened(self)
         self.say(Hello(protocol=PROTOCOL_VERSION, page_instance_id="page", sdk_version="0"))
 
@@ -48,6 +49,12 @@ class Page:
 
     def close(self, code: int, reason: str) -> None:
         self.closed_with = (code, reason)
+
+    def probe(self) -> None:
+        self.probes += 1
+
+    def cut(self) -> None:
+        self.desk.closed(self)
 
     def say(self, message: Message) -> None:
         self.desk.frame(self, encode(message))

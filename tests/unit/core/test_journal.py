@@ -39,7 +39,6 @@ def settled(outcome: Outcome, number: int = 1) -> Invocation:
         outcome=outcome,
         settled_at=NOW.seconds,
         instance_id="page",
-        answered_by_page=True,
     )
 
 
