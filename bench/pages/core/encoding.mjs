@@ -4,7 +4,7 @@ import { encode } from "/sdk/encode.mjs";
 
 const BYTES = 1_000_000;
 const LIMITS = { maxBytes: 2 * BYTES, maxDepth: 100 };
-const REPEATS = 3; // the clock of a page is coarse
+const REPEATS = 5; // the clock of a page is coarse
 
 function* rows() {
   for (let id = 0, bytes = 0; bytes < BYTES; id++) {
