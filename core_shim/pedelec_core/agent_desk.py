@@ -35,6 +35,8 @@ class ToolCallRequest:
     args_text: str
     timeout_ms: int | None = None
     call_id: str | None = None
+    joins: bool = True
+    """As `invocation.Call.joins`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,47 @@ class CallAnswer:
         return told | {name: True for name, holds in flags.items() if holds}
 
 
+class RunningCall:
+    """A call that was admitted, in the hands of whoever made it. Made by `AgentDesk.begin`."""
+
+    def __init__(self, hub: Hub, session: Session, call: Call, on_progress: ProgressListener | None) -> None:
+        self._hub = hub
+        self._session = session
+        self._caller = new_id("caller_")
+        self._waiter = Waiter(asyncio.get_running_loop().create_future(), on_progress)
+        decisions = session.calls.call(call, self._caller, now())
+        replayed = next((each.invocation for each in decisions if isinstance(each, Answer)), None)
+        invocation = replayed or session.calls.awaited_by(self._caller)
+        assert invocation is not None, "who is admitted waits for something"
+        self._invocation = invocation
+        hub.waiters[self._caller] = self._waiter
+        hub.carry_out(session, decisions)
+
+    async def answer(self) -> CallAnswer:
+        """Wait for the answer. Cancelling this coroutine does not cancel the call."""
+        return CallAnswer(await self._waiter.answer)
+
+    def leave(self) -> None:
+        """Wait no longer. The call goes on: its caller may come back with a retry."""
+        self._hub.waiters.pop(self._caller, None)
+        self._session.calls.caller_gone(self._caller)
+
+    def acknowledge(self) -> None:
+        """The answer is in the caller's hands."""
+        self._hub.carry_out(self._session, self._session.calls.acknowledge(self._invocation.id))
+
+    def abandon(self) -> None:
+        """The caller vanished before the answer reached it: the next equal call takes over."""
+        self._session.calls.abandon(self._invocation.id)
+
+    def cancel(self, by: str) -> None:
+        """Call it off, unless somebody else waits for the same answer. `by` says who did, in a few words."""
+        self.leave()
+        if not self._invocation.callers:
+            self._hub.carry_out(self._session, self._session.calls.cancel(self._invocation.id, by, now()))
+            self.acknowledge()
+
+
 class AgentDesk:
     """Serves every agent, whichever way it came."""
 
@@ -78,19 +121,22 @@ class AgentDesk:
             PedelecError: the call is refused and nothing ran (`TOOL_NOT_FOUND`, `TOOL_ARGS_INVALID`, …;
                 `JOURNAL_UNAVAILABLE` while nothing can be written down).
         """
+        call = self.begin(request, on_progress)
+        try:
+            return await call.answer()
+        finally:
+            call.leave()
+
+    def begin(self, request: ToolCallRequest, on_progress: ProgressListener | None = None) -> RunningCall:
+        """As `tool_call`, but gives the call itself: whoever begins it also has to `leave` it.
+
+        Raises:
+            PedelecError: as `tool_call` does.
+        """
         if self._hub.commits.failure is not None:
             raise self._hub.commits.failure
         session = self._session_for(request)
-        call = self._checked(session, request)
-        caller = new_id("caller_")
-        waiter = Waiter(asyncio.get_running_loop().create_future(), on_progress)
-        self._hub.waiters[caller] = waiter
-        try:
-            self._hub.carry_out(session, session.calls.call(call, caller, now()))
-            return CallAnswer(await waiter.answer)
-        finally:
-            del self._hub.waiters[caller]
-            session.calls.caller_gone(caller)
+        return RunningCall(self._hub, session, self._checked(session, request), on_progress)
 
     def acknowledge(self, invocation_id: str) -> None:
         """The agent has its answer in hand."""
@@ -151,6 +197,7 @@ class AgentDesk:
             exclusive=tool.exclusive,
             safe_to_repeat=tool.read_only or tool.idempotent,
             call_id=request.call_id,
+            joins=request.joins,
         )
 
     def _session_for(self, request: ToolCallRequest) -> Session:

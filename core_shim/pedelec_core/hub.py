@@ -114,6 +114,7 @@ class Hub:
         self._connections: dict[str, PageConnection] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._session_of: dict[str, Session] = {}  # by invocation id
+        self._watchers: list[Callable[[], None]] = []
         self._started = time.monotonic()
 
     def connect(self, connection: PageConnection) -> None:
@@ -126,12 +127,22 @@ class Hub:
         for session in self.live_sessions():
             if connection.id in session.connections():
                 self.carry_out(session, session.detach(connection.id, now()))
+                self.offer_changed()
 
     def page_answers(self, connection: PageConnection, *, answers: bool) -> None:
         """A connected page does not answer heartbeats any more, or does so again."""
         for session in self.live_sessions():
             if connection.id in session.connections():
                 self.carry_out(session, session.page_answers(connection.id, now(), answers=answers))
+
+    def watch(self, watcher: Callable[[], None]) -> None:
+        """Have somebody told, from now on, whenever what pages offer may have changed."""
+        self._watchers.append(watcher)
+
+    def offer_changed(self) -> None:
+        """Sessions came or went, or their pages did."""
+        for watcher in self._watchers:
+            watcher()
 
     def live_sessions(self) -> list[Session]:
         return [session for session in self.sessions.values() if session.live]
@@ -168,6 +179,7 @@ class Hub:
         self._seq_bases[session.id] = session.seq
         self._save(session)
         self._arm(session)
+        self.offer_changed()
 
     def tell(self, connection: PageConnection, message: CoreMessage) -> None:
         """Send a message once everything that was decided before it is written down."""
@@ -201,6 +213,7 @@ class Hub:
             return
         self.carry_out(session, session.end(now()))
         self._save(session)
+        self.offer_changed()
         ended = Ended(session_id=session.id, seq=session.next_seq(), reason=reason)
         for connection_id in session.connections():
             connection = self._connections.get(connection_id)

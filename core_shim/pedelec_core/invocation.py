@@ -51,7 +51,7 @@ class Call:
     call_id: str | None = None
     """The caller's own name for the call: the same name is the same invocation."""
     joins: bool = True
-    """Whether an equal call, made before and not acknowledged, may answer this one."""
+    """Whether any equal call that is not acknowledged may answer this one, or only one that was abandoned."""
 
 
 class State(Enum):
@@ -94,6 +94,8 @@ class Invocation:
     outcome: Outcome | None = None
     settled_at: float = 0.0
     acknowledged: bool = False
+    abandoned: bool = False
+    """Its caller vanished before the answer reached it: the next equal call takes it over."""
     given_up: bool = False
     """The page instance that ran it is taken for gone; should it come back, its result is a late one."""
     late: Outcome | None = None

@@ -65,6 +65,7 @@ class Invocations:
         """Take up what an earlier Core left, oldest first. Returns the page instances that run some of it."""
         known = list(invocations)
         for invocation in known:
+            invocation.abandoned = not (invocation.call.joins or invocation.acknowledged)
             self._enter(invocation)
         self._open = {each.id: each for each in known if each.state is not State.SETTLED}
         settled = sorted((each for each in known if each.outcome), key=lambda each: each.settled_at)
@@ -87,6 +88,7 @@ class Invocations:
             self._check_room(call)
             invocation = self._accept(call, caller, now)
             return [Accept(invocation), *self._deliver_if_free(invocation, now)]
+        earlier.abandoned = False
         if earlier.outcome is not None:
             return [Answer(caller, earlier, earlier.outcome, replayed=True)]
         earlier.callers[caller] = True
@@ -104,6 +106,17 @@ class Invocations:
             return []
         invocation.acknowledged = True
         return [Save(invocation)]
+
+    def awaited_by(self, caller: str) -> Invocation | None:
+        """The unsettled invocation that a caller waits for."""
+        return next((each for each in self._open.values() if caller in each.callers), None)
+
+    def abandon(self, invocation_id: str) -> None:
+        """Its caller vanished before the answer reached it: the next equal call takes it over."""
+        invocation = self.get(invocation_id)
+        if invocation is not None and not invocation.acknowledged:
+            invocation.abandoned = True
+            self._enter(invocation)
 
     def caller_gone(self, caller: str) -> None:
         """Nobody listens at that end any more. The call goes on: a retry may join it."""
@@ -227,8 +240,10 @@ class Invocations:
             if _key(named.call) != _key(call):
                 raise call_errors.call_id_conflict(call.call_id, named.call.tool)
             return named
-        equal = self._by_key.get(_key(call)) if call.joins else None
+        equal = self._by_key.get(_key(call))
         if equal is None or equal.acknowledged or self._is_stale(equal, now):
+            return None
+        if not (call.joins or equal.abandoned):
             return None
         return None if equal.outcome is not None and _is_over_for_retries(equal.outcome) else equal
 
@@ -265,7 +280,7 @@ class Invocations:
         call = invocation.call
         if call.call_id is not None:
             self._by_call_id[call.call_id] = invocation
-        elif call.joins:
+        if invocation.abandoned or (call.joins and call.call_id is None):
             self._by_key[_key(call)] = invocation
 
     def _deliver_if_free(self, invocation: Invocation, now: Instant) -> list[Decision]:

@@ -196,6 +196,7 @@ class PageDesk:
         """Comes after the response: a page has to know the session before it hears of its calls."""
         decisions = session.attach(page.instance_id, page.connection.id, last_seq, now())
         self._hub.carry_out(session, decisions)
+        self._hub.offer_changed()
 
     def _submit(self, page: _Page, message: SubmitToolResult) -> None:
         session = self._hub.sessions.get(message.session_id)
