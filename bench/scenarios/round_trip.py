@@ -15,10 +15,9 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from playwright.sync_api import Browser
-
 from bench.agent import AgentConnection, calls_per_second, median_call_ms, median_status_ms
 from bench.browsers import READY_SECONDS, ROOT, SITE, open_browser, open_page
+from bench.calls_page import JAVASCRIPT, PYTHON, TYPED, open_calls_page
 from bench.model import Budget, Measurement, Scenario
 from bench.rounds import Contender, interleave
 from pedelec_core.runtime.progress import Progress
@@ -33,15 +32,8 @@ PYTHON_BUDGET = Budget(2.2)
 JAVASCRIPT_BUDGET = Budget(2.0)
 THROUGHPUT_BUDGET = Budget(0.5, at_least=True)
 
-PYTHON, JAVASCRIPT, TYPED = "Python handler", "JavaScript handler", "typed Python handler"
 RAW, RAW_PYTHON = "raw echo by JavaScript", "raw echo by bare Pyodide"
 LOCAL_SOCKET = "the local socket's part (a status request)"
-
-_THREADS = {
-    PYTHON: "bench.pythonThreads",
-    JAVASCRIPT: "bench.javascriptThreads",
-    TYPED: "bench.typedThreads",
-}
 
 
 def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
@@ -51,20 +43,14 @@ def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
         echo_url = stack.enter_context(_echo_server())
         progress("starting Python in chromium")
         browser = stack.enter_context(open_browser("chromium"))
-        threads = _open_pages(browser, core.url, echo_url)
+        for page in ("javascript.html", "python.html"):
+            open_page(browser, f"{echo_url}/{page}")
+        threads = open_calls_page(browser, core.url)
         agents = [stack.enter_context(AgentConnection(core.runtime["socket"])) for _ in range(IN_FLIGHT)]
         return [
             *_latency(agents[0], threads, echo_url, progress),
             *_throughput(agents, threads, echo_url, progress),
         ]
-
-
-def _open_pages(browser: Browser, core_url: str, echo_url: str) -> Mapping[str, Sequence[str]]:
-    """Open all pages, each in a process of its own; return the sessions by the kind of their handler."""
-    for page in ("javascript.html", "python.html"):
-        open_page(browser, f"{echo_url}/{page}")
-    ours = open_page(browser, f"{core_url}/calls.html")
-    return {kind: ours.evaluate(expression) for kind, expression in _THREADS.items()}
 
 
 def _latency(
