@@ -8,6 +8,7 @@ Whatever the page says on its console as an error, throws or leaves unhandled fa
 `take_errors()`.
 """
 
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,7 @@ class BrowserPage:
             document.body.append(script);
             await finished;
             """,
-            source,
+            textwrap.dedent(source),
         )
 
     def wait_for(self, condition: str) -> None:

@@ -24,7 +24,8 @@ def make_session(shared: BrowserPage) -> Iterator[MakeSession]:
                 f"""
                 globalThis.tool = {_TOOL};
                 globalThis.client = new pedelec.Pedelec();
-                globalThis.session = await client.createSession({{ skills: {{ guidance: "", tools: {tools} }} }});
+                const skills = {{ guidance: "", tools: {tools} }};
+                globalThis.session = await client.createSession({{ skills }});
                 globalThis.seen = [];
                 session.onError((error, ctx) => seen.push(["error", error, ctx]));
                 {setup}
@@ -51,7 +52,8 @@ def test_a_session_has_the_fields_of_the_typescript_sdk(
     thread = make_session()
     assert thread
     facts = shared.run(
-        "return [session.provider, session.model ?? null, Date.now() - session.sessionCreatedAt, session.getStatus()]"
+        "const { provider, model, sessionCreatedAt } = session;"
+        "return [provider, model ?? null, Date.now() - sessionCreatedAt, session.getStatus()]"
     )
     assert facts[:2] == ["", None]
     assert 0 <= facts[2] < 60_000
@@ -92,7 +94,9 @@ _INVALID = {
         "abc",
     ),
     "a schema that is a circle": (
-        "((s) => (s.s = s, {skills: {guidance: '', tools: [tool('abc', {argsSchema: s})]}}))({type: 'object'})",
+        """((argsSchema) => (
+          argsSchema.self = argsSchema, { skills: { guidance: "", tools: [tool("abc", { argsSchema })] } }
+        ))({ type: "object" })""",
         "abc",
     ),
     "a schema with a bigint": (
@@ -165,7 +169,8 @@ def test_a_session_is_resumed_by_the_next_page(page: BrowserPage) -> None:
     assert page.call("probe", thread=thread)["result"] == "before"
     page.start()
     page.run(
-        "globalThis.session = await new pedelec.Pedelec().resumeSession(given); session.onTool('probe', () => 'after')",
+        """globalThis.session = await new pedelec.Pedelec().resumeSession(given);
+        session.onTool("probe", () => "after");""",
         thread,
     )
     assert page.call("probe", thread=thread)["result"] == "after"
@@ -431,8 +436,8 @@ def test_the_stack_goes_to_the_console_and_nowhere_else(
 
 
 _DOMAIN = {
-    "thrown": "throw {code: 'NO_SELECTION', message: 'Select text first.', details: {n: 1}}",
-    "rejected": "return Promise.reject({code: 'NO_SELECTION', message: 'Select text first.', details: {n: 1}})",
+    "thrown": "throw error",
+    "rejected": "return (async () => { throw error })()",
 }
 
 
@@ -440,7 +445,8 @@ _DOMAIN = {
 def test_a_thrown_object_with_code_and_message_is_a_domain_error(
     shared: BrowserPage, make_session: MakeSession, body: str
 ) -> None:
-    thread = make_session(setup=f"session.onTool('probe', () => {{ {body} }});")
+    thrown = "{ code: 'NO_SELECTION', message: 'Select text first.', details: { n: 1 } }"
+    thread = make_session(setup=f"const error = {thrown}; session.onTool('probe', () => {{ {body} }});")
     error = shared.call("probe", thread=thread)["result"]["error"]
     assert (error["code"], error["message"]) == ("NO_SELECTION", "Select text first.")
     assert error["details"] == {"n": 1}

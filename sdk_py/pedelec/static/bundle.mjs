@@ -82,6 +82,8 @@ async function get(url) {
   } catch (error) {
     throw unavailable(`Core does not answer at ${url}. Is \`pedelec-core serve\` running?`, error);
   }
-  if (!response.ok) throw unavailable(`Core answered ${response.status} for ${url}. ${REBUILD}`);
-  return response;
+  if (response.ok) return response;
+  const { error } = (await response.json().catch(() => null)) ?? {}; // Core says itself what it lacks
+  if (error === undefined) throw unavailable(`Core answered ${response.status} for ${url}. ${REBUILD}`);
+  throw unavailable([error.message, ...(error.recoverySteps ?? [])].join(" "));
 }

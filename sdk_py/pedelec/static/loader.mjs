@@ -8,17 +8,22 @@ import { connect } from "./bridge.mjs";
 import { page } from "./page.mjs";
 import { runScripts } from "./scripts.mjs";
 
-const RUNTIME_FILES = ["pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide.mjs", "python_stdlib.zip"];
+const RUNTIME_FILES = [
+  "pyodide-lock.json",
+  "pyodide.asm.mjs",
+  "pyodide.asm.wasm",
+  "pyodide.mjs",
+  "python_stdlib.zip",
+];
 const attached = new WeakMap();
 
-const runtimeUrl = (file) => new URL(`runtime/${file}`, page.coreUrl).href;
-const wheelUrl = (file) => new URL(`wheels/${file}`, page.coreUrl).href;
+const coreUrl = (path) => new URL(path, page.coreUrl).href;
 const report = (stage, loaded, total) => page.announce("progress", { stage, loaded, total });
 
 /** Start Pyodide from Core's bundle, install the SDK, and hand back the runtime. */
 export async function boot() {
   checkWebAssembly();
-  const manifest = await fetchManifest(runtimeUrl("manifest.json"));
+  const manifest = await fetchManifest(coreUrl("runtime/manifest.json"));
   await downloadRuntime(manifest);
   const pyodide = await startPyodide();
   await installWithMicropip(pyodide, manifest);
@@ -27,16 +32,20 @@ export async function boot() {
 
 /** Install the SDK into a Pyodide that the page runs already. Once per Pyodide; later calls give the same runtime. */
 export function attach(pyodide) {
-  if (!attached.has(pyodide)) attached.set(pyodide, attachOnce(pyodide));
+  if (!attached.has(pyodide)) {
+    const runtime = attachOnce(pyodide);
+    attached.set(pyodide, runtime);
+    runtime.catch(() => attached.delete(pyodide)); // so that it can be tried again
+  }
   return attached.get(pyodide);
 }
 
 async function attachOnce(pyodide) {
-  const manifest = await fetchManifest(runtimeUrl("manifest.json"));
+  const manifest = await fetchManifest(coreUrl("runtime/manifest.json"));
   report("sdk", 0, 1);
-  const entry = manifest.files[`wheels/${manifest.sdkWheel}`];
+  const file = `wheels/${manifest.sdkWheel}`;
   // Not with micropip: the page's own Pyodide would fetch that from its own source, which may not be Core.
-  const wheel = await fetchVerified(wheelUrl(manifest.sdkWheel), entry, () => {});
+  const wheel = await fetchVerified(coreUrl(file), manifest.files[file], () => {});
   pyodide.unpackArchive(wheel.buffer, "wheel");
   report("sdk", 1, 1);
   return runtimeOf(pyodide);
@@ -50,25 +59,22 @@ function runtimeOf(pyodide) {
 // Pyodide downloads these files itself, later, from the browser's cache. Fetching them first gives the bytes of the
 // progress and finds what is missing or damaged: Pyodide waits for ever for a WebAssembly file that does not compile.
 async function downloadRuntime(manifest) {
-  const entries = RUNTIME_FILES.map((file) => ({ file, entry: manifest.files[`runtime/${file}`] }));
-  const total = entries.reduce((sum, { entry }) => sum + sizeOf(entry), 0);
+  const files = [...RUNTIME_FILES.map((file) => `runtime/${file}`), `wheels/${manifest.sdkWheel}`];
+  const total = files.reduce((sum, file) => sum + sizeOf(manifest.files[file]), 0);
   let loaded = 0;
-  report("runtime", loaded, total);
-  await Promise.all(
-    entries.map(({ file, entry }) =>
-      fetchVerified(runtimeUrl(file), entry, (bytes) => {
-        loaded += bytes;
-        report("runtime", loaded, total);
-      }),
-    ),
-  );
+  const advance = (bytes) => {
+    loaded += bytes;
+    report("runtime", loaded, total);
+  };
+  advance(0);
+  await Promise.all(files.map((file) => fetchVerified(coreUrl(file), manifest.files[file], advance)));
 }
 
 async function startPyodide() {
   report("python", 0, 1);
   try {
-    const { loadPyodide } = await import(runtimeUrl("pyodide.mjs"));
-    const pyodide = await loadPyodide({ indexURL: runtimeUrl("") });
+    const { loadPyodide } = await import(coreUrl("runtime/pyodide.mjs"));
+    const pyodide = await loadPyodide({ indexURL: coreUrl("runtime/") });
     report("python", 1, 1);
     return pyodide;
   } catch (error) {
@@ -83,7 +89,7 @@ async function installWithMicropip(pyodide, manifest) {
     report("packages", 1, 1);
     report("sdk", 0, 1);
     const micropip = pyodide.pyimport("micropip");
-    await micropip.install.callKwargs(wheelUrl(manifest.sdkWheel), { deps: false });
+    await micropip.install.callKwargs(coreUrl(`wheels/${manifest.sdkWheel}`), { deps: false });
     micropip.destroy();
     report("sdk", 1, 1);
   } catch (error) {

@@ -44,6 +44,14 @@
   const ready = Promise.withResolvers();
   ready.promise.catch(() => {}); // told by fail(); whoever awaits `ready` hears of it there
   let settled = false;
+  // A page that is left has its downloads cut off. That is worth telling only if the reader comes back to it.
+  let leaving = false;
+  let untold = null;
+  globalThis.addEventListener("pagehide", () => (leaving = true));
+  globalThis.addEventListener("pageshow", () => {
+    leaving = false;
+    if (untold !== null) fail(untold);
+  });
   let runtime = ready.promise;
 
   const announce = (kind, detail) => globalThis.dispatchEvent(new CustomEvent(`pedelec:${kind}`, { detail }));
@@ -58,6 +66,10 @@
 
   function fail(error) {
     if (settled) return;
+    if (leaving) {
+      untold = error;
+      return;
+    }
     settled = true;
     console.error(`[pedelec] ${error.code}: ${error.message}`);
     ready.reject(error);
@@ -69,9 +81,10 @@
     try {
       return await import(url);
     } catch (error) {
-      throw refuse("CORE_RUNTIME_UNAVAILABLE", `${url} did not load. Is \`pedelec-core serve\` running?`, {
-        cause: String(error),
-      });
+      const { origin } = globalThis.location;
+      const approval = origin === here.origin ? "" : ` Is this origin approved? \`pedelec-core approve ${origin}\``;
+      const message = `${url} did not load. Is \`pedelec-core serve\` running?${approval}`;
+      throw refuse("CORE_RUNTIME_UNAVAILABLE", message, { cause: String(error) });
     }
   }
 

@@ -1,0 +1,184 @@
+"""What a page is told when Python cannot come: Core or its bundle missing, damaged, forbidden."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Route
+
+from pedelec_core.runtime.locations import find_bundle
+from tests.browser.browser_page import LOADER, BrowserPage
+from tests.harness import CoreProcess
+
+_TELL = """
+const message = ({ code, message }) => ({ code, message });
+const error = await pedelec.ready.then(() => null, message);
+const client = new pedelec.Pedelec();
+return {
+  error,
+  method: await client.createSession().then(() => null, message),
+  resumed: await client.resumeSession("x").then(() => null, message),
+  approval: await client.getApprovalStatus(),
+  available: (await client.checkAvailability()).available,
+};
+"""
+
+
+def _failure(page: BrowserPage) -> str:
+    """How the page was told, by each way there is; the message."""
+    told = page.run(_TELL)
+    error = told["error"]
+    assert error is not None
+    assert error["code"] == "CORE_RUNTIME_UNAVAILABLE"
+    assert told["method"] == told["resumed"] == error
+    assert told["approval"]["installed"] is False
+    assert told["available"] is False
+    (failed,) = page.events("failed")
+    assert (failed["script"], failed["line"]) == (None, None)
+    assert page.events("ready") == []
+    ours = [text for text in page.take_errors() if "[pedelec]" in text or "unhandled" in text]
+    assert len(ours) == 1
+    assert error["message"] in ours[0]
+    return str(error["message"])
+
+
+type Damage = Callable[[Path], None]
+
+
+def _remove(file: str, bundle: Path) -> None:
+    (bundle / file).unlink()
+
+
+def _replace(file: str, change: Callable[[bytes], bytes], bundle: Path) -> None:
+    """Change a file of a bundle whose files are links to those of the true one."""
+    data = (bundle / file).read_bytes()
+    (bundle / file).unlink()
+    (bundle / file).write_bytes(change(data))
+
+
+def _half(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def _flipped(data: bytes) -> bytes:
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+
+
+_MICROPIP = "runtime/micropip-0.11.1-py3-none-any.whl"
+_WHEEL = "wheels/pedelec-0.1.0-py3-none-any.whl"
+_DAMAGES: dict[str, tuple[Damage, str]] = {
+    "no bundle": (shutil.rmtree, "runtime build"),
+    "no manifest": (partial(_remove, "manifest.json"), "runtime build"),
+    "half a manifest": (partial(_replace, "manifest.json", _half), "runtime build"),
+    "no WebAssembly": (partial(_remove, "runtime/pyodide.asm.wasm"), "pyodide.asm.wasm"),
+    "half the WebAssembly": (partial(_replace, "runtime/pyodide.asm.wasm", _half), "pyodide.asm.wasm"),
+    "a flipped bit in the WebAssembly": (partial(_replace, "runtime/pyodide.asm.wasm", _flipped), "damaged"),
+    "a longer standard library": (
+        partial(_replace, "runtime/python_stdlib.zip", lambda data: data + b"x"),
+        "python_stdlib.zip",
+    ),
+    "no wheel of the SDK": (partial(_remove, _WHEEL), "pedelec-0.1.0"),
+    "half the wheel of micropip": (partial(_replace, _MICROPIP, _half), "SDK"),
+}
+
+
+@pytest.mark.parametrize("damage", _DAMAGES.values(), ids=list(_DAMAGES))
+def test_a_damaged_bundle_is_told_with_what_to_do(
+    context: BrowserContext, site: Path, tmp_path: Path, damage: tuple[Damage, str]
+) -> None:
+    inflict, mention = damage
+    intact = find_bundle()
+    assert intact is not None
+    bundle = tmp_path / "bundle"
+    shutil.copytree(intact, bundle, copy_function=os.link)
+    inflict(bundle)
+    environment = {"PEDELEC_RUNTIME_DIR": str(bundle)}
+    with CoreProcess(tmp_path / "state", "--site", str(site), env=environment) as core:
+        page = BrowserPage(context, core, site)
+        page.open(LOADER)
+        assert mention in _failure(page)
+
+
+def test_a_core_that_dies_while_the_page_loads_is_told(
+    context: BrowserContext, site: Path, tmp_path: Path
+) -> None:
+    with CoreProcess(tmp_path / "state", "--site", str(site)) as core:
+        page = BrowserPage(context, core, site)
+
+        def die(route: Route) -> None:
+            core.kill()
+            route.continue_()
+
+        page.page.route("**/runtime/manifest.json", die)
+        page.open(LOADER)
+        assert "pedelec-core serve" in _failure(page)
+        core.start()
+
+
+def _with_policy(policy: str) -> str:
+    return f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+
+
+def test_a_page_that_may_not_run_webassembly_is_told_how_to_allow_it(page: BrowserPage) -> None:
+    page.open(LOADER, head=_with_policy("script-src 'self'"))
+    assert "'wasm-unsafe-eval' to script-src" in _failure(page)
+
+
+def test_a_page_with_a_strict_policy_works(page: BrowserPage) -> None:
+    policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src data:"
+    page.open(
+        f'{LOADER}<script type="text/pedelec">import js; js.ran = True</script>', head=_with_policy(policy)
+    )
+    page.wait_for("globalThis.ran")
+
+
+@pytest.fixture
+def other_site(tmp_path: Path) -> Iterator[str]:
+    """A site of another origin; its address."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    handler = partial(_Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        """Say nothing."""
+
+
+def test_a_page_of_an_origin_that_is_not_approved_is_told_how_to_approve_it(
+    page: BrowserPage, other_site: str, tmp_path: Path
+) -> None:
+    tag = f'<link rel="icon" href="data:,"><script src="{page.core.url}/pedelec.js"></script>'
+    (tmp_path / "other" / "index.html").write_text(f"<!doctype html>{tag}")
+    page.page.goto(other_site)
+    assert f"pedelec-core approve {other_site}" in _failure(page)
+
+
+def test_a_page_of_an_approved_origin_works(
+    context: BrowserContext, site: Path, other_site: str, tmp_path: Path
+) -> None:
+    with CoreProcess(tmp_path / "state", "--allow-origin", other_site) as core:
+        tag = f'<link rel="icon" href="data:,"><script type="module" src="{core.url}/pedelec.js"></script>'
+        (tmp_path / "other" / "index.html").write_text(f"<!doctype html>{tag}")
+        page = BrowserPage(context, core, site)
+        page.page.goto(other_site)
+        thread = page.run(
+            """await pedelec.ready;
+            const probe = { name: "probe", description: "A.", argsSchema: { type: "object" } };
+            probe.handler = () => 1;
+            const input = { skills: { guidance: "", tools: [probe] } };
+            return (await new pedelec.Pedelec().createSession(input)).sessionId;"""
+        )
+        assert page.call("probe", thread=thread)["result"] == 1
+        page.assert_quiet()
