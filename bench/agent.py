@@ -68,7 +68,10 @@ class AgentConnection:
 
     def _receive(self) -> bytes:
         while b"\n" not in self._pending:
-            chunk = self.socket.recv(65536)
+            try:
+                chunk = self.socket.recv(65536)
+            except TimeoutError:
+                raise TimeoutError(f"Core did not answer within {WAIT_SECONDS:g} s.") from None
             if not chunk:
                 raise RuntimeError("Core hung up.")
             self._pending += chunk
