@@ -48,6 +48,7 @@ class AgentConnection:
 
         Raises:
             RuntimeError: the answer is an error.
+            TimeoutError: there is none.
         """
         answer = json.loads(self._receive())
         if not answer["ok"]:
