@@ -24,8 +24,8 @@ def listen(host: str, port: int) -> socket.socket:
     Raises:
         CommandError: the port cannot be had; where another Core has it, the message says which.
     """
-    # The protocol is named because asyncio turns off Nagle's algorithm only where it is: without that, each small
-    # frame after another waits some 40 ms for the peer's delayed acknowledgement.
+    # The protocol is named because asyncio turns off Nagle's algorithm only where it is: with Nagle, a small
+    # frame that follows another waits some 40 ms for the peer's delayed acknowledgement.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
