@@ -1,7 +1,7 @@
 // The two doors between JavaScript and Python: JSON text goes in, JSON text comes out.
 //
-// Owns the pairing of requests with their answers, and the one lasting proxy of a Python function. Knows nothing of
-// what the texts mean. The module that Python sees as `_pedelec_js` is made here.
+// Owns the pairing of requests with their answers, and the one lasting proxy of a Python function. Knows
+// nothing of what the texts mean. The module that Python sees as `_pedelec_js` is made here.
 
 import { Calls, isThenable } from "./calls.mjs";
 import { Client } from "./client.mjs";
@@ -14,7 +14,7 @@ export class Bridge {
   #listeners = new Map();
   #lastId = 0;
 
-  /** @param {Function} dispatch Python's end: `(operation, requestId, payloadText, functions) -> text | undefined` */
+  /** @param {Function} dispatch Python's end: `(operation, requestId, payload, functions) -> text?` */
   open(dispatch) {
     this.#dispatch = dispatch;
   }

@@ -51,7 +51,7 @@ export async function fetchVerified(url, entry, advance) {
   const bytes = new Uint8Array(entry.size);
   let received = 0;
   try {
-    for (const reader = response.body.getReader(); ; ) {
+    for (const reader = response.body.getReader(); ;) {
       const { done, value } = await reader.read();
       if (done) break;
       if (received + value.length > entry.size) throw new RangeError("longer than the manifest says");

@@ -1,8 +1,8 @@
 // Runs a JavaScript author's handler for Python: text in, text out.
 //
-// Owns the calls that run, their contexts and abort signals. A handler's arguments and context are made afresh for
-// each call; its result leaves as JSON text (`=` and the text) or as a refusal (`!` and its description), so that no
-// live object crosses to Python.
+// Owns the calls that run, their contexts and abort signals. A handler's arguments and context are made
+// afresh for each call; its result leaves as JSON text (`=` and the text) or as a refusal (`!` and its
+// description), so that no live object crosses to Python.
 
 import { quietly } from "./describe.mjs";
 import { encode } from "./encode.mjs";

@@ -23,7 +23,10 @@ export class Client {
 
   async resumeSession(sessionId) {
     if (typeof sessionId !== "string" || sessionId.trim() === "") {
-      throw new PedelecError({ code: "INVALID_INPUT", message: "sessionId must be a string that is not blank." });
+      throw new PedelecError({
+        code: "INVALID_INPUT",
+        message: "sessionId must be a string that is not blank.",
+      });
     }
     const resumed = await this.#bridge.request("resume_session", { client: this.#id, session: sessionId });
     return this.#session({ ...resumed, provider: "", model: undefined });

@@ -1,7 +1,8 @@
 // Says which part of a JavaScript value JSON cannot carry, where it is, what it is and how to convert it.
 //
-// Owns the slow path of encode.mjs: it writes the text itself, member by member, and so can name the path. It is
-// right for every value, also where encode.mjs gives up: values of other realms, prototypes that a library changed.
+// Owns the slow path of encode.mjs: it writes the text itself, member by member, and so can name the path. It
+// is right for every value, also where encode.mjs gives up: values of other realms, prototypes that a library
+// changed.
 
 /** The bar of I-JSON (RFC 7493, section 2.2): integers beyond it are not exact in every receiver. */
 export const MAX_EXACT = Number.MAX_SAFE_INTEGER;
@@ -74,13 +75,16 @@ function tagOf(object) {
   return Object.prototype.toString.call(object).slice("[object ".length, -1);
 }
 
-// A Python object that was handed to JavaScript is a function-like proxy whose `type` is its Python type's name.
+// A Python object that was handed to JavaScript is a function-like proxy whose `type` is its Python type's
+// name.
 function pythonTypeOf(value) {
   return isPythonProxy(value) ? `Python ${value.type}` : undefined;
 }
 
 function isPythonProxy(value) {
-  return typeof value.destroy === "function" && typeof value.toJs === "function" && typeof value.type === "string";
+  return (
+    typeof value.destroy === "function" && typeof value.toJs === "function" && typeof value.type === "string"
+  );
 }
 
 class Writer {
@@ -136,7 +140,8 @@ class Writer {
   }
 
   array(array, path, depth) {
-    if (!readAt(path, array, () => isPlainArray(array))) throw new Fault(path, nameOf(array), HINTS.arraySubclass);
+    if (!readAt(path, array, () => isPlainArray(array)))
+      throw new Fault(path, nameOf(array), HINTS.arraySubclass);
     const length = readAt(path, array, () => array.length);
     this.write("[");
     for (let index = 0; index < length; index++) {
@@ -149,7 +154,8 @@ class Writer {
   }
 
   object(object, path, depth) {
-    if (!readAt(path, object, () => isPlainObject(object))) throw new Fault(path, nameOf(object), hintFor(object));
+    if (!readAt(path, object, () => isPlainObject(object)))
+      throw new Fault(path, nameOf(object), hintFor(object));
     const keys = readAt(path, object, () => enumerableKeys(object));
     let separator = "";
     this.write("{");
@@ -186,10 +192,14 @@ function enumerableKeys(object) {
   return Reflect.ownKeys(object).filter((key) => Object.getOwnPropertyDescriptor(object, key)?.enumerable);
 }
 
-// Each realm (an iframe's, say) has its own Object.prototype: the one that has no prototype and has this method.
+// Each realm (an iframe's, say) has its own Object.prototype: the one that has no prototype and has this
+// method.
 function isPlainObject(object) {
   const prototype = Object.getPrototypeOf(object);
-  return prototype === null || (Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, "isPrototypeOf"));
+  return (
+    prototype === null ||
+    (Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, "isPrototypeOf"))
+  );
 }
 
 // Likewise each realm's Array.prototype is itself an array; a subclass's prototype is not.
@@ -245,7 +255,8 @@ function hintFor(object) {
   const name = nameOf(object);
   if (Object.hasOwn(HINTS_BY_NAME, name)) return HINTS_BY_NAME[name];
   if (ArrayBuffer.isView(object)) return "Return Array.from(value).";
-  if (quietly(() => typeof object.nodeType === "number")) return "Return what you need of it: its id, text or attributes.";
+  if (quietly(() => typeof object.nodeType === "number"))
+    return "Return what you need of it: its id, text or attributes.";
   if (quietly(() => isPythonProxy(object))) return "Return a plain value: proxy.toJs() makes one.";
   if (isErrorLike(object)) return "Throw it, or return {error: {code, message}}.";
   if (quietly(() => typeof object.toJSON === "function")) return HINTS.toJSON;

@@ -1,8 +1,9 @@
 // Turns a JavaScript value into JSON text, exactly or not at all.
 //
-// Owns the fast path: one walk that copies what it checked, then `JSON.stringify` of the copy, so that getters,
-// proxies and `toJSON` methods are read once and cannot change what was checked. Which value is at fault, and
-// where, is worked out by describe.mjs, on failure only. Never throws: the outcome says what happened.
+// Owns the fast path: one walk that copies what it checked, then `JSON.stringify` of the copy, so that
+// getters, proxies and `toJSON` methods are read once and cannot change what was checked. Which value is at
+// fault, and where, is worked out by describe.mjs, on failure only. Never throws: the outcome says what
+// happened.
 
 import { encodeCarefully, MAX_EXACT, WHOLE_IN_JSON } from "./describe.mjs";
 
@@ -14,8 +15,8 @@ const arrayPrototype = Array.prototype;
 class Unusual extends Error {}
 class TooLarge extends Error {}
 
-// The bytes still allowed, or more: each value is counted as the shortest of its kind. It stops shared references,
-// which double at each level of nesting, from being written out without end.
+// The bytes still allowed, or more: each value is counted as the shortest of its kind. It stops shared
+// references, which double at each level of nesting, from being written out without end.
 let left = 0;
 let maxDepth = 0;
 
@@ -23,8 +24,8 @@ let maxDepth = 0;
  * @param {unknown} value
  * @param {{maxBytes: number, maxDepth: number}} limits
  * @returns {{text: string} | {fault: {path: string, type: string, hint: string}} | {size: number}}
- *   the JSON text; or the first value that JSON cannot carry; or a size over the limit, in UTF-8 bytes (at least
- *   what was counted).
+ *   the JSON text; or the first value that JSON cannot carry; or a size over the limit, in bytes (what was
+ *   counted at least).
  */
 export function encode(value, limits) {
   return encodeQuickly(value, limits) ?? encodeCarefully(value, limits);
@@ -36,7 +37,8 @@ function encodeQuickly(value, limits) {
   maxDepth = limits.maxDepth;
   try {
     const text = JSON.stringify(copyOfMember(value, 0) ?? null);
-    // JSON.stringify writes a lone surrogate as an escape. So does a string that holds these three characters.
+    // JSON.stringify writes a lone surrogate as an escape. So does a string that holds these three
+    // characters.
     if (text.includes("\\ud")) return null;
     return text.length > limits.maxBytes ? { size: text.length } : { text };
   } catch (error) {

@@ -1,7 +1,7 @@
 // Brings Python into the page: Pyodide and the SDK, from Core and from nowhere else.
 //
-// Owns the order of the start, its progress events and what a failed step is called. Nothing here outlives the start
-// except the `Runtime` that it hands back.
+// Owns the order of the start, its progress events and what a failed step is called. Nothing here outlives
+// the start except the `Runtime` that it hands back.
 
 import { checkWebAssembly, fetchManifest, fetchVerified, sizeOf, unavailable } from "./bundle.mjs";
 import { connect } from "./bridge.mjs";
@@ -30,7 +30,7 @@ export async function boot() {
   return runtimeOf(pyodide);
 }
 
-/** Install the SDK into a Pyodide that the page runs already. Once per Pyodide; later calls give the same runtime. */
+/** Install the SDK into a Pyodide that the page runs already. Called again for one, gives the same runtime. */
 export function attach(pyodide) {
   if (!attached.has(pyodide)) {
     const runtime = attachOnce(pyodide);
@@ -56,8 +56,9 @@ function runtimeOf(pyodide) {
   return { openClient, runScripts: () => runScripts(pyodide, bridge) };
 }
 
-// Pyodide downloads these files itself, later, from the browser's cache. Fetching them first gives the bytes of the
-// progress and finds what is missing or damaged: Pyodide waits for ever for a WebAssembly file that does not compile.
+// Pyodide downloads these files itself, later, from the browser's cache. Fetching them first gives the bytes
+// of the progress and finds what is missing or damaged: Pyodide waits for ever for a WebAssembly file that
+// does not compile.
 async function downloadRuntime(manifest) {
   const files = [...RUNTIME_FILES.map((file) => `runtime/${file}`), `wheels/${manifest.sdkWheel}`];
   const total = files.reduce((sum, file) => sum + sizeOf(manifest.files[file]), 0);

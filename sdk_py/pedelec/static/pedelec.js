@@ -1,14 +1,15 @@
 // The loader behind the `<script>` tag. Runs as a classic script, as a module, and by import().
 //
-// Owns what a page has at once: `globalThis.pedelec`, the client class whose methods wait for Python, and the start of
-// the runtime. Everything bigger is in modules beside it, which it imports. A second copy of it does nothing.
+// Owns what a page has at once: `globalThis.pedelec`, the client class whose methods wait for Python, and the
+// start of the runtime. Everything bigger is in modules beside it, which it imports. A second copy of it does
+// nothing.
 
 (() => {
   const VERSION = "0.1.0";
   const PAGE = Symbol.for("pedelec.page");
 
   class PedelecError extends Error {
-    /** @param {{code: string, message: string}} envelope with whatever else the error tells (see pedelec.d.ts) */
+    /** @param {{code: string, message: string}} envelope with all else that the error tells */
     constructor(envelope) {
       super(envelope.message);
       // Own and enumerable, as on the plain objects of the TypeScript SDK: they survive {...error} and JSON.
@@ -82,7 +83,8 @@
       return await import(url);
     } catch (error) {
       const { origin } = globalThis.location;
-      const approval = origin === here.origin ? "" : ` Is this origin approved? \`pedelec-core approve ${origin}\``;
+      const approval =
+        origin === here.origin ? "" : ` Is this origin approved? \`pedelec-core approve ${origin}\``;
       const message = `${url} did not load. Is \`pedelec-core serve\` running?${approval}`;
       throw refuse("CORE_RUNTIME_UNAVAILABLE", message, { cause: String(error) });
     }
@@ -124,7 +126,8 @@
     }
     const fields = Object.fromEntries(TOOL_FIELDS.map((field) => [field, tool[field]]));
     // JSON has no NaN: as text it is refused by Python, as null it would pass for a limit not given.
-    if (Number.isNaN(fields.timeoutMs) || Math.abs(fields.timeoutMs) === Infinity) fields.timeoutMs = "not finite";
+    if (Number.isNaN(fields.timeoutMs) || Math.abs(fields.timeoutMs) === Infinity)
+      fields.timeoutMs = "not finite";
     try {
       return JSON.parse(JSON.stringify(fields));
     } catch (error) {
@@ -137,7 +140,8 @@
   function readSessionInput(input) {
     const given = input ?? {};
     const skills = given.skills ?? given;
-    if (Object(skills) !== skills || Array.isArray(skills)) throw refuse("INVALID_INPUT", "skills must be an object.");
+    if (Object(skills) !== skills || Array.isArray(skills))
+      throw refuse("INVALID_INPUT", "skills must be an object.");
     if (given.skills !== undefined && typeof skills.guidance !== "string") {
       throw refuse("INVALID_INPUT", "skills.guidance must be a string.");
     }
@@ -161,7 +165,8 @@
     };
   }
 
-  const notBuilt = (name) => refuse("NOT_SUPPORTED", `${name} is not supported: the agent and its model run outside Core.`);
+  const notBuilt = (name) =>
+    refuse("NOT_SUPPORTED", `${name} is not supported: the agent and its model run outside Core.`);
 
   class Pedelec {
     #client;
@@ -189,7 +194,13 @@
 
     async checkAvailability() {
       const approval = await this.getApprovalStatus().catch((error) => ({ installed: true, error }));
-      const { installed, approved = false, origin = globalThis.location.origin, appConnected = false, error } = approval;
+      const {
+        installed,
+        approved = false,
+        origin = globalThis.location.origin,
+        appConnected = false,
+        error,
+      } = approval;
       return {
         available: installed && approved && appConnected,
         extension: { available: installed },

@@ -1,5 +1,7 @@
-// `import { Pedelec, defineTool } from ".../pedelec.mjs"`: the loader as a module. Starts it where no tag did.
+// `import { Pedelec, defineTool } from ".../pedelec.mjs"`: the loader as a module. Starts it where no tag
+// did.
 
 await import(new URL(`pedelec.js${new URL(import.meta.url).search}`, import.meta.url).href);
 
-export const { Pedelec, PedelecError, attach, defineTool, ready, version } = globalThis[Symbol.for("pedelec.page")];
+export const { Pedelec, PedelecError, attach, defineTool, ready, version } =
+  globalThis[Symbol.for("pedelec.page")];

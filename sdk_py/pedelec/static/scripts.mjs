@@ -1,7 +1,8 @@
 // Runs the page's `<script type="text/pedelec">` elements.
 //
-// Owns their order (that of the document, each after the one before has finished), their names in tracebacks, and how
-// one that fails is told. Runs each element once, at whatever time it was added; they share one namespace.
+// Owns their order (that of the document, each after the one before has finished), their names in tracebacks,
+// and how one that fails is told. Runs each element once, at whatever time it was added; they share one
+// namespace.
 
 import { page } from "./page.mjs";
 
@@ -70,7 +71,8 @@ class Queue {
   }
 
   async #run({ name, source, packages }) {
-    const report = () => page.announce("progress", { stage: "scripts", loaded: this.#finished, total: this.#known });
+    const report = () =>
+      page.announce("progress", { stage: "scripts", loaded: this.#finished, total: this.#known });
     report();
     try {
       const text = await source;

@@ -1,7 +1,7 @@
 // One session, as JavaScript authors see it: the names, arguments and events of the TypeScript SDK.
 //
-// Owns the callbacks of JavaScript authors and their isolation from each other. Tool handlers are Python's to keep and
-// to choose from, the same for both languages.
+// Owns the callbacks of JavaScript authors and their isolation from each other. Tool handlers are Python's to
+// keep and to choose from, the same for both languages.
 
 import { textOf } from "./describe.mjs";
 import { PedelecError } from "./page.mjs";
@@ -108,7 +108,8 @@ export class PedelecSession {
   }
 }
 
-// Each callback gets objects of its own, so that one that changes them does not change what the next one sees.
+// Each callback gets objects of its own, so that one that changes them does not change what the next one
+// sees.
 async function tellOne(kind, callback, event) {
   const { error, status, context } = structuredClone(event);
   const first = { error: () => [new PedelecError(error)], status: () => [status], ended: () => [] }[kind]();

@@ -35,7 +35,8 @@ export function describeThrown(thrown) {
   return { type: nameOf(thrown), message: message.toWellFormed(), stack: "" };
 }
 
-// An Error's `code` is its author's private matter (Node and Firebase set one), as in the TypeScript SDK. Ours is not.
+// An Error's `code` is its author's private matter (Node and Firebase set one), as in the TypeScript SDK.
+// Ours is not.
 function domainError(thrown) {
   if (Object(thrown) !== thrown) return undefined;
   if (isErrorLike(thrown) && !(thrown instanceof PedelecError)) return undefined;
@@ -43,13 +44,19 @@ function domainError(thrown) {
   if (typeof code !== "string" || code === "" || typeof message !== "string") return undefined;
   const envelope = Object.fromEntries(ENVELOPE_FIELDS.map((field) => [field, thrown[field]]));
   const { text } = encode(envelope, LIMITS);
-  return text === undefined ? { code: code.toWellFormed(), message: message.toWellFormed() } : JSON.parse(text);
+  return text === undefined
+    ? { code: code.toWellFormed(), message: message.toWellFormed() }
+    : JSON.parse(text);
 }
 
 function describeError(error) {
   const own = quietly(() => error.name);
   const type = typeof own === "string" && own !== "" && own !== "Error" ? own : nameOf(error);
-  return { type: type.toWellFormed(), message: textField(error, "message"), stack: textField(error, "stack") };
+  return {
+    type: type.toWellFormed(),
+    message: textField(error, "message"),
+    stack: textField(error, "stack"),
+  };
 }
 
 function textField(error, field) {
@@ -59,4 +66,3 @@ function textField(error, field) {
 function describeObject(object) {
   return encode(object, LIMITS).text ?? quietly(() => String(object.message ?? "")) ?? "";
 }
-

@@ -1,0 +1,233 @@
+// Types of the JavaScript face. The names are those of the TypeScript SDK of kaoruisaac/pedelec; what differs
+// is listed in docs/compatibility.md.
+
+export type JsonPrimitive = string | number | boolean | null;
+export type JsonValue = JsonPrimitive | JsonValue[] | { [key: string]: JsonValue };
+
+export type PedelecOptions = {
+  /** How long a request waits for Core's answer, in milliseconds; 30 000 if not given. */
+  bridgeTimeoutMs?: number;
+  /** Core's address, `http://host:port`; where the loader came from if not given. */
+  coreUrl?: string;
+  /** Refuse results over this size, in UTF-8 bytes, where Core's own limit is higher. */
+  maxResultBytes?: number;
+  /** What to call this page where sessions are listed. */
+  appName?: string;
+};
+
+/** JSON Schema of a tool's arguments, an object at its root. Any keyword of draft 2020-12 may stand in it. */
+export type ToolArgsSchema = { type: "object"; [keyword: string]: unknown };
+
+/**
+ * What a tool gives back: JSON, where `undefined` is `null` (as an object's member it is left out). Anything else is
+ * refused with its path; see docs/compatibility.md.
+ */
+export type ToolSpecificHandler<TArgs = unknown, TResult = unknown> = (
+  args: TArgs,
+  ctx: ToolCallContext,
+) => TResult | PromiseLike<TResult>;
+
+export type GenericToolHandler<TToolName extends string = string> = (
+  tool: TToolName,
+  args: unknown,
+  ctx: ToolCallContext,
+) => unknown;
+
+export type ToolDefinition<TArgs = any, TResult = unknown, TName extends string = string> = {
+  /** Letters, digits, `_`, `.` and `-`, a letter first, at most 128. */
+  name: TName;
+  description: string;
+  argsSchema: ToolArgsSchema;
+  /** How long Core waits for a result, in milliseconds; 60 000 if not given. */
+  timeoutMs?: number;
+  handler?: ToolSpecificHandler<TArgs, TResult>;
+  /** The tool changes nothing, so that a failed call may simply be repeated. */
+  readOnly?: boolean;
+  /** A repeated call with the same arguments changes nothing more. */
+  idempotent?: boolean;
+  /** Core never runs two calls of it at once. */
+  exclusive?: boolean;
+};
+
+export type SkillsInput<TTools extends readonly ToolDefinition[] = readonly ToolDefinition[]> = {
+  guidance: string;
+  tools: TTools;
+};
+
+export type ToolNameOf<TTools extends readonly ToolDefinition[]> = Extract<TTools[number]["name"], string>;
+
+export type CreateSessionInput<TTools extends readonly ToolDefinition[] = readonly ToolDefinition[]> = {
+  /** Kept on the session and otherwise without effect: the agent is chosen outside of the page. */
+  provider?: string;
+  /** As `provider`; refused without one. */
+  model?: string;
+  skills?: SkillsInput<TTools>;
+  /** End the session some seconds after its last page went away; true if not given. */
+  autoEndOnDisconnect?: boolean;
+};
+
+export type ApprovalStatus = {
+  installed: boolean;
+  approved: boolean;
+  origin: string | null;
+  appConnected: boolean;
+};
+
+export type PedelecAvailability = {
+  available: boolean;
+  extension: { available: boolean };
+  approval: { approved: boolean; origin: string | null };
+  desktop: { available: boolean; launchAttempted: boolean };
+  error?: PedelecError;
+};
+
+/** Every error of the SDK. Its fields are enumerable: they survive `{...error}` and `JSON.stringify(error)`. */
+export class PedelecError extends Error {
+  constructor(envelope: { code: string; message: string; [field: string]: unknown });
+  code: string;
+  message: string;
+  class?: "retryable" | "permanent" | "userInput" | "authRequired";
+  errorType?: string;
+  reason?: string;
+  retryable?: boolean;
+  retryAfterSeconds?: number;
+  recoverySteps?: string[];
+  options?: unknown[];
+  suggestions?: unknown[];
+  effects?: "none" | "unknown" | "applied";
+  details?: unknown;
+}
+
+export type PedelecSessionStatus = "idle" | "running" | "waiting_tool_result" | "ended" | "error";
+
+/** Times are in milliseconds since the epoch. */
+export type PedelecEventContext = {
+  sessionId: string;
+  provider: string;
+  model?: string;
+  sessionCreatedAt: number;
+  eventReceivedAt?: number;
+  eventEmittedAt: number;
+  turnId?: string;
+  turnStartedAt?: number;
+  turnKind?: "user";
+  source: "core" | "sdk";
+};
+
+export type ToolCallContext = PedelecEventContext & {
+  type: "tool_call";
+  toolRequestId: string;
+  tool: string;
+  turnId: string;
+  turnStartedAt: number;
+  eventReceivedAt: number;
+  /** When Core stops waiting. */
+  readonly deadline: number;
+  /** Milliseconds until the deadline, at the moment of asking; 0 once it has passed. */
+  readonly remainingMs: number;
+  /** Aborts when nobody waits any more: time-out, cancellation, end of the session. */
+  readonly signal: AbortSignal;
+  /** Resolves when `signal` aborts. */
+  readonly cancelled: Promise<void>;
+  /** Tell whoever waits how far the call is. Throws a TypeError for what is no number or string. */
+  progress(done: number, total?: number | null, message?: string | null): void;
+};
+
+export type StatusEventContext = PedelecEventContext & {
+  type: "status_changed" | "sdk_status_changed";
+  status: PedelecSessionStatus;
+  previousStatus: PedelecSessionStatus;
+};
+
+export type ErrorEventContext = PedelecEventContext & { type: "error" | "sdk_error" };
+export type EndedEventContext = PedelecEventContext & { type: "ended" | "sdk_ended" };
+
+export type ErrorHandler = (error: PedelecError, ctx: ErrorEventContext) => unknown;
+export type StatusHandler = (status: PedelecSessionStatus, ctx: StatusEventContext) => unknown;
+export type EndedHandler = (ctx: EndedEventContext) => unknown;
+
+/** The methods wait until Python is ready, and reject with what kept it from getting so. */
+export class Pedelec {
+  constructor(options?: PedelecOptions);
+  createSession(): Promise<PedelecSession<string>>;
+  createSession<const TTools extends readonly ToolDefinition[]>(
+    input: CreateSessionInput<TTools>,
+  ): Promise<PedelecSession<ToolNameOf<TTools>>>;
+  resumeSession(sessionId: string): Promise<PedelecSession<string>>;
+  getApprovalStatus(): Promise<ApprovalStatus>;
+  checkAvailability(): Promise<PedelecAvailability>;
+  /** Rejects with `NOT_SUPPORTED`. */
+  getSettings(): Promise<never>;
+  /** Rejects with `NOT_SUPPORTED`. */
+  listProviders(): Promise<never>;
+}
+
+/** Made by `Pedelec`. What registers something returns a disposer, which may be called twice. */
+export interface PedelecSession<TToolName extends string = string> {
+  readonly sessionId: string;
+  readonly provider: string;
+  readonly model?: string;
+  readonly sessionCreatedAt: number;
+  onTool(handler: GenericToolHandler<TToolName>): () => void;
+  onTool<TArgs = any, TResult = unknown>(
+    toolName: TToolName,
+    handler: ToolSpecificHandler<TArgs, TResult>,
+  ): () => void;
+  onError(handler: ErrorHandler): () => void;
+  onStatus(handler: StatusHandler): () => void;
+  onEnded(handler: EndedHandler): () => void;
+  getStatus(): PedelecSessionStatus;
+  end(): Promise<void>;
+  /** Rejects with `NOT_SUPPORTED`. */
+  prepare(): Promise<never>;
+  /** Rejects with `NOT_SUPPORTED`. */
+  sendText(text: string): Promise<never>;
+  /** Throws `NOT_SUPPORTED`. */
+  onChat(handler: (text: string, ctx: unknown) => void): never;
+  /** Rejects with `NOT_SUPPORTED`. */
+  uploadAsset(file: File, targetPath?: string): Promise<never>;
+  /** Rejects with `NOT_SUPPORTED`. */
+  listAssets(): Promise<never>;
+  /** Rejects with `NOT_SUPPORTED`. */
+  readAsset(path: string, type: "text" | "json" | "file"): Promise<never>;
+}
+
+/** Gives back the tool, with its types. */
+export function defineTool<TArgs = any, TResult = unknown, const TName extends string = string>(
+  tool: ToolDefinition<TArgs, TResult, TName>,
+): ToolDefinition<TArgs, TResult, TName>;
+
+/** Resolves when the SDK can be used, before the page's Python scripts run; rejects with a `PedelecError`. */
+export const ready: Promise<void>;
+
+export const version: string;
+
+/** Install the SDK into a Pyodide that the page runs already; new clients are served from it. */
+export function attach(pyodide: object): Promise<void>;
+
+/** How far the start is. `loaded` and `total` are bytes in the stage `runtime`, else counts. */
+export type ProgressDetail = {
+  stage: "runtime" | "python" | "packages" | "sdk" | "scripts";
+  loaded: number;
+  total: number;
+};
+
+/** What failed: the start (`script` is null), or one of the page's Python scripts. */
+export type FailedDetail = { error: Error; script: string | null; line: number | null };
+
+declare global {
+  interface WindowEventMap {
+    "pedelec:progress": CustomEvent<ProgressDetail>;
+    "pedelec:ready": CustomEvent<null>;
+    "pedelec:failed": CustomEvent<FailedDetail>;
+  }
+
+  var pedelec: {
+    readonly ready: typeof ready;
+    readonly version: typeof version;
+    readonly Pedelec: typeof Pedelec;
+    readonly PedelecError: typeof PedelecError;
+    readonly defineTool: typeof defineTool;
+    readonly attach: typeof attach;
+  };
+}
