@@ -11,7 +11,7 @@ import os
 import socket
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Final, Literal, Self, assert_never
@@ -77,18 +77,26 @@ class _Status(_Request):
     type: Literal["status"]
 
 
+class _Mcp(_Request):
+    """From here on, the connection speaks MCP: one JSON-RPC message a line. Has no answer itself."""
+
+    type: Literal["mcp"]
+
+
 class _Acknowledge(_Request):
     """The answer given last on this connection is in the agent's hands. Has no answer itself."""
 
     type: Literal["acknowledge"]
 
 
-type _AnyRequest = _ToolCall | _ToolList | _ToolSpec | _Threads | _ToolResult | _Status | _Acknowledge
+type _Question = _ToolCall | _ToolList | _ToolSpec | _Threads | _ToolResult | _Status
+type _AnyRequest = _Question | _Acknowledge | _Mcp
 
 _REQUEST: Final[TypeAdapter[_AnyRequest]] = TypeAdapter(Annotated[_AnyRequest, Field(discriminator="type")])
 
 
 type _Line = Mapping[str, JsonValue | RawJson]
+type ServeMcp = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class LocalServer:
@@ -97,11 +105,13 @@ class LocalServer:
     Args:
         desk: serves the requests.
         path: where the socket is made, in a folder that is closed to others.
+        mcp: takes over the connections of MCP clients.
     """
 
-    def __init__(self, desk: AgentDesk, path: Path) -> None:
+    def __init__(self, desk: AgentDesk, path: Path, mcp: ServeMcp) -> None:
         self._desk = desk
         self._path = path
+        self._mcp = mcp
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
 
@@ -130,7 +140,7 @@ class LocalServer:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             if _peer_uid(writer.get_extra_info("socket")) in {None, os.geteuid()}:
-                await _Connection(self._desk, reader, writer).serve()
+                await _Connection(self._desk, reader, writer, self._mcp).serve()
             else:
                 _log.warning("a process of another user was refused on the local socket")
         except OSError:
@@ -144,10 +154,13 @@ class LocalServer:
 
 
 class _Connection:
-    def __init__(self, desk: AgentDesk, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, desk: AgentDesk, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, mcp: ServeMcp
+    ) -> None:
         self._desk = desk
         self._reader = reader
         self._writer = writer
+        self._mcp = mcp
         self._unacknowledged: str | None = None
 
     async def serve(self) -> None:
@@ -165,9 +178,12 @@ class _Connection:
             except ValidationError as error:
                 await self._refuse(PedelecError(Code.SDK_PROTOCOL_ERROR, _problem_with(error)))
                 return
+            if isinstance(request, _Mcp):
+                await self._mcp(self._reader, self._writer)
+                return
             await self._handle(request)
 
-    async def _handle(self, request: _AnyRequest) -> None:
+    async def _handle(self, request: _Question | _Acknowledge) -> None:
         if isinstance(request, _Acknowledge):
             self._acknowledge()
             return
@@ -181,9 +197,7 @@ class _Connection:
         self._writer.write(line)
         await self._writer.drain()
 
-    async def _answer(
-        self, request: _ToolCall | _ToolList | _ToolSpec | _Threads | _ToolResult | _Status
-    ) -> _Line:
+    async def _answer(self, request: _Question) -> _Line:
         match request:
             case _ToolCall():
                 return await self._tool_call(request)

@@ -97,28 +97,33 @@ class OriginStore:
 
     def __init__(self, path: Path, always: Iterable[str] = ()) -> None:
         self._path = path
-        self._always = frozenset(always)
+        self._always = tuple(dict.fromkeys(always))
         self._seen: tuple[int, ...] | None = None
-        self._approved: frozenset[str] = frozenset()
+        self._approved: tuple[str, ...] = ()  # the first approved first
 
     def is_approved(self, origin: str) -> bool:
         """Whether an origin, exactly as a browser sent it, is approved. A broken file approves nothing."""
         return origin in self._always or origin in self._current()
 
-    def _current(self) -> frozenset[str]:
+    def rank(self, origin: str) -> int:
+        """The place of an origin among the approved ones, the first approved first; others come after all."""
+        order = (*self._always, *self._current())
+        return order.index(origin) if origin in order else len(order)
+
+    def _current(self) -> tuple[str, ...]:
         try:
             status = self._path.stat()
             seen = (status.st_ino, status.st_size, status.st_mtime_ns)
         except OSError:
-            self._seen, self._approved = None, frozenset()
+            self._seen, self._approved = None, ()
             return self._approved
         if seen != self._seen:
             self._seen = seen
             try:
-                self._approved = frozenset(self._read())
+                self._approved = tuple(self._read())
             except CommandError as error:
                 _log.error("%s No origin is approved until it is mended.", error.message)
-                self._approved = frozenset()
+                self._approved = ()
         return self._approved
 
     def approved(self) -> list[str]:

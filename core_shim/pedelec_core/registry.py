@@ -28,6 +28,7 @@ MAX_TOOLS: Final = 256
 MAX_SCHEMA_BYTES: Final = 64 * 1024
 MAX_SCHEMA_DEPTH: Final = 100
 MAX_DESCRIPTION_CHARS: Final = 8_192
+MAX_TITLE_CHARS: Final = 200
 
 _NAME: Final = re.compile(TOOL_NAME_PATTERN, re.ASCII)
 _NAMES_SHOWN: Final = 10
@@ -41,12 +42,17 @@ _PATTERNS: Final = jsonschema_rs.FancyRegexOptions(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One tool, as its manifest declares it. `timeout_ms` is None where the default holds."""
+    """One tool, as its manifest declares it. `timeout_ms` is None where the default holds.
+
+    `result_schema` is shown to agents and never enforced: a result is the page's word.
+    """
 
     name: str
     description: str
     args_schema: JsonObject
     timeout_ms: int | None = None
+    title: str | None = None
+    result_schema: JsonObject | None = None
     read_only: bool = False
     idempotent: bool = False
     exclusive: bool = False
@@ -78,6 +84,10 @@ class Tool:
         }
         if self.timeout_ms is not None:
             told["timeoutMs"] = self.timeout_ms
+        if self.title is not None:
+            told["title"] = self.title
+        if self.result_schema is not None:
+            told["resultSchema"] = self.result_schema
         return told | {wire_name: True for wire_name, name in _HINTS.items() if getattr(self, name)}
 
 
@@ -177,14 +187,16 @@ class _ManifestReader:
     def tool(self) -> Tool:
         if not _NAME.fullmatch(self._name):
             raise self._invalid("name", f"must match {TOOL_NAME_PATTERN}")
-        schema = self._schema()
+        schema = self._args_schema()
         return Tool(
             name=self._name,
             description=self._description(),
             args_schema=schema,
             timeout_ms=self._timeout_ms(),
+            title=self._title(),
+            result_schema=self._result_schema(),
             **{name: self._flag(wire_name) for wire_name, name in _HINTS.items()},
-            _validator=self._validator(schema),
+            _validator=self._validator("argsSchema", schema),
             _schema_size=size_of_schema(schema),
         )
 
@@ -197,6 +209,16 @@ class _ManifestReader:
         if not _is_unicode(description):
             raise self._invalid("description", "must not hold lone surrogates")
         return description
+
+    def _title(self) -> str | None:
+        title = self._manifest.get("title")
+        if title is None:
+            return None
+        if not isinstance(title, str) or not title.strip() or not _is_unicode(title):
+            raise self._invalid("title", "must be a string (of valid Unicode) that is not blank")
+        if len(title) > MAX_TITLE_CHARS:
+            raise self._invalid("title", f"must not be longer than {MAX_TITLE_CHARS} characters")
+        return title
 
     def _timeout_ms(self) -> int | None:
         timeout_ms = self._manifest.get("timeoutMs")
@@ -212,23 +234,35 @@ class _ManifestReader:
             raise self._invalid(wire_name, "must be true or false")
         return flag
 
-    def _schema(self) -> JsonObject:
+    def _args_schema(self) -> JsonObject:
         schema = self._manifest.get("argsSchema")
         if type(schema) is not dict or schema.get("type") != "object":
             raise self._invalid("argsSchema", 'must be a JSON Schema whose "type" is "object"')
+        return self._usable("argsSchema", schema)
+
+    def _result_schema(self) -> JsonObject | None:
+        schema = self._manifest.get("resultSchema")
+        if schema is None:
+            return None
+        if type(schema) is not dict:
+            raise self._invalid("resultSchema", "must be a JSON Schema")
+        self._validator("resultSchema", self._usable("resultSchema", schema))
+        return schema
+
+    def _usable(self, field_name: str, schema: JsonObject) -> JsonObject:
         try:
             json_safe.encode(schema, max_bytes=MAX_SCHEMA_BYTES, max_depth=MAX_SCHEMA_DEPTH)
         except json_safe.NotJsonSafeError as error:
-            raise self._invalid("argsSchema", f"cannot be used at {error.path}: {error.hint}") from None
+            raise self._invalid(field_name, f"cannot be used at {error.path}: {error.hint}") from None
         except json_safe.TooLargeError:
-            raise self._invalid("argsSchema", f"must not be larger than {MAX_SCHEMA_BYTES} bytes") from None
+            raise self._invalid(field_name, f"must not be larger than {MAX_SCHEMA_BYTES} bytes") from None
         return schema
 
-    def _validator(self, schema: JsonObject) -> jsonschema_rs.Validator:
+    def _validator(self, field_name: str, schema: JsonObject) -> jsonschema_rs.Validator:
         try:
             return jsonschema_rs.validator_for(schema, offline=True, pattern_options=_PATTERNS)
         except (jsonschema_rs.ValidationError, ValueError) as error:
-            raise self._invalid("argsSchema", f"is no valid JSON Schema: {_why_not(error)}") from None
+            raise self._invalid(field_name, f"is no valid JSON Schema: {_why_not(error)}") from None
 
     def _invalid(self, field_name: str, problem: str) -> PedelecError:
         return _invalid_tool(self._name, self._index, field_name, problem)

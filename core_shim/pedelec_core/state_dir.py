@@ -10,6 +10,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import secrets
 import stat
 import tempfile
@@ -28,10 +29,13 @@ ENVIRONMENT_VARIABLE: Final = "PEDELEC_STATE_DIR"
 RUNTIME_NAME: Final = "runtime.json"
 LOCK_NAME: Final = "core.lock"
 SOCKET_NAME: Final = "core.sock"
+TOKEN_NAME: Final = "token"  # noqa: S105 - a file's name
 MAX_SOCKET_PATH_BYTES: Final = 100
 """Below what the systems allow in `sun_path`: 104 bytes on macOS, 108 on Linux, with the ending NUL."""
 
 _SOCKET_DIR_PREFIX: Final = "pedelec-"
+_TOKEN_BYTES: Final = 32
+_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +184,24 @@ class StateDir:
             path.unlink(missing_ok=True)
             if path.parent != self.path and path.parent.name.startswith(_SOCKET_DIR_PREFIX):
                 path.parent.rmdir()
+
+    def token(self) -> str:
+        """The secret that MCP clients show over HTTP; it outlives Core, since it stands in their settings.
+
+        Raises:
+            CommandError: it can neither be read nor be made.
+        """
+        path = self.path / TOKEN_NAME
+        try:
+            if path.is_file() and stat.S_IMODE(path.stat().st_mode) & 0o077 == 0:
+                known = path.read_text(encoding="ascii").strip()
+                if _TOKEN.fullmatch(known):
+                    return known
+            fresh = secrets.token_urlsafe(_TOKEN_BYTES)
+            write_privately(path, fresh + "\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandError(f"The token {path} cannot be used: {error}.", "Remove it.") from None
+        return fresh
 
     def write_runtime(self, runtime: RuntimeInfo) -> None:
         """Tell the world that Core is ready.

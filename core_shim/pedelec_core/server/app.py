@@ -9,27 +9,32 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
+from starlette.types import ASGIApp
 
 from pedelec_core import __version__
 from pedelec_core.page_desk import PageDesk
 from pedelec_core.runtime.manifest import MANIFEST_NAME, RUNTIME_DIR, WHEELS_DIR
 
+from .bearer import BearerMiddleware
 from .guard import PAGE_PATH, Guard, GuardMiddleware
 from .page_socket import PageEndpoint
 from .static import BundleFiles, Files, bundle_manifest
 
 HEALTH_PATH: Final = "/healthz"
+MCP_PATH: Final = "/mcp"
 SERVER_NAME: Final = "pedelec-core"
 """How `/healthz` tells a Core from any other server."""
 
 LOADER_FILES: Final = ("pedelec.js", "pedelec.mjs", "pedelec.d.ts")
 
 
-def build_app(desk: PageDesk, guard: Guard, site: Path | None) -> Starlette:
+def build_app(desk: PageDesk, mcp: ASGIApp, token: str, guard: Guard, site: Path | None) -> Starlette:
     """Put the app together.
 
     Args:
         desk: where the pages' frames go.
+        mcp: serves MCP clients.
+        token: what they have to show.
         guard: who may send a request at all.
         site: the folder served at `/`, or None for a note that there is none.
     """
@@ -37,6 +42,7 @@ def build_app(desk: PageDesk, guard: Guard, site: Path | None) -> Starlette:
     routes: list[BaseRoute] = [
         Route(HEALTH_PATH, _health),
         WebSocketRoute(PAGE_PATH, PageEndpoint(desk)),
+        Route(MCP_PATH, BearerMiddleware(mcp, token)),
         Route(f"/runtime/{MANIFEST_NAME}", bundle_manifest),
         Mount("/runtime", BundleFiles(RUNTIME_DIR)),
         Mount("/wheels", BundleFiles(WHEELS_DIR)),

@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import secrets
 import signal
 import socket
 import time
@@ -27,6 +26,7 @@ from pedelec_core.command_errors import CommandError
 from pedelec_core.hub import Hub
 from pedelec_core.ipc import LocalServer
 from pedelec_core.journal import Journal, JournalError
+from pedelec_core.mcp_gateway.door import McpDoor
 from pedelec_core.origins import ORIGINS_NAME, OriginStore
 from pedelec_core.page_desk import PageDesk
 from pedelec_core.runtime.errors import BundleError
@@ -138,23 +138,30 @@ class _Core:
         if self._journal is not None:
             hub.restore(self._journal)
         guard = Guard(self._port, self._origins.is_approved)
-        server = _Server(_uvicorn_config(build_app(PageDesk(hub), guard, self._options.site)))
-        async with LocalServer(AgentDesk(hub), self._socket_path):
+        desk = AgentDesk(hub)
+        mcp = McpDoor(
+            hub, desk, lambda origin: -1 if origin in guard.own_origins else self._origins.rank(origin)
+        )
+        token = self._state_dir.token()
+        app = build_app(PageDesk(hub), mcp, token, guard, self._options.site)
+        server = _Server(_uvicorn_config(app))
+        async with LocalServer(desk, self._socket_path, mcp.serve_lines):
             serving = asyncio.create_task(server.serve(sockets=[self._listener]))
             try:
                 await _first_of(serving, server.listening)
-                runtime = self._runtime_info(hub)
+                runtime = self._runtime_info(hub, token)
                 self._state_dir.write_runtime(runtime)
                 _log.info("Core %s listens on %s", __version__, runtime.url)
                 announce(runtime.url)
                 await _first_of(serving, stopping)
             finally:
                 self._state_dir.remove_runtime()
+                await mcp.close()
                 await hub.close()
                 server.should_exit = True
                 await serving
 
-    def _runtime_info(self, hub: Hub) -> RuntimeInfo:
+    def _runtime_info(self, hub: Hub, token: str) -> RuntimeInfo:
         return RuntimeInfo(
             pid=os.getpid(),
             started_at=time.time(),
@@ -164,7 +171,7 @@ class _Core:
             socket=str(self._socket_path),
             core_instance_id=hub.instance_id,
             version=__version__,
-            token=secrets.token_urlsafe(32),
+            token=token,
             state_dir=str(self._state_dir.path),
         )
 

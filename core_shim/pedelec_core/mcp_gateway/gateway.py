@@ -1,0 +1,306 @@
+"""The MCP server in Core: answers the requests of every client, whichever way they come.
+
+Owns which request leads to what, and who hears that the list of tools changed. Knows no transport: `http` and
+`lines` bring the requests and say what became of the answers.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, override
+
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    CancelledNotificationParams,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListToolsResult,
+    NotificationParams,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    ResourceTemplate,
+    TextResourceContents,
+    ToolAnnotations,
+)
+from mcp_types import Tool as ListedTool
+
+from pedelec.errors import Code, PedelecError
+from pedelec_core import __version__
+from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
+from pedelec_core.hub import Hub
+from pedelec_core.registry import Tool, parse_args
+
+from . import instructions, own_tools, results
+from .calls import CallKey, CallsInFlight
+from .catalogue import Catalogue, Entry
+from .progress import ProgressPump
+from .wire import CALL_ID_META, RECEIVED_METHOD, Channel, ReceivedParams, to_json
+
+_SETTLE_SECONDS: Final = 0.05
+"""Changes that come together are told together."""
+
+_TELL_SECONDS: Final = 5.0
+_MAX_LISTENERS: Final = 256
+_MAX_CALL_ID_CHARS: Final = 200
+
+_log = logging.getLogger(__name__)
+
+type _Context = ServerRequestContext[Any, Any]
+
+
+class _Server(Server[Any]):
+    """The SDK's server, which in the eras of the handshake does not announce list changes by itself."""
+
+    @override
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        announced = notification_options or NotificationOptions(tools_changed=True)
+        return super().create_initialization_options(announced, experimental_capabilities, extensions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call of a page's tool, as a client asks for it."""
+
+    entry: Entry
+    thread_id: str
+    args_text: str
+
+
+class Gateway:
+    """One MCP server over all sessions.
+
+    Args:
+        hub: whose sessions.
+        desk: where calls are made.
+        rank: the place of an origin among the approved ones, the first approved first.
+    """
+
+    def __init__(self, hub: Hub, desk: AgentDesk, rank: Callable[[str], int]) -> None:
+        self.calls = CallsInFlight()
+        self._hub = hub
+        self._desk = desk
+        self._rank = rank
+        self._bus = InMemorySubscriptionBus()
+        self._listen = ListenHandler(self._bus)
+        self._listeners: OrderedDict[str, ServerSession] = OrderedDict()  # those of the handshake, by channel
+        self._catalogue = self._current()
+        self._timer: asyncio.TimerHandle | None = None
+        self._telling: set[asyncio.Task[None]] = set()
+        self.server = self._make_server()
+        hub.watch(self._offer_changed)
+
+    def _make_server(self) -> _Server:
+        server = _Server(
+            "pedelec",
+            version=__version__,
+            title="Pedelec: tools of open web pages",
+            instructions=instructions.render(self._catalogue.apps),
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_resource_templates,
+            on_read_resource=self._read_resource,
+            on_subscriptions_listen=self._listen,
+        )
+        server.middleware.clear()  # tracing, which nobody here collects
+        server.add_notification_handler("notifications/initialized", NotificationParams, self._initialized)
+        server.add_notification_handler(
+            "notifications/cancelled", CancelledNotificationParams, self._cancelled
+        )
+        server.add_notification_handler(RECEIVED_METHOD, ReceivedParams, self._received)
+        return server
+
+    def channel_gone(self, channel_id: str) -> None:
+        """A client's connection is gone, for whatever reason."""
+        self._listeners.pop(channel_id, None)
+        self.calls.connection_lost(channel_id)
+
+    def close(self) -> None:
+        """End all subscriptions: Core is about to stop."""
+        self._listen.close()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    # --- what there is --------------------------------------------------------------------------------------
+
+    def _current(self) -> Catalogue:
+        return Catalogue(self._hub.live_sessions(), self._rank, own_tools.REGISTRY.names())
+
+    def _offer_changed(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_SETTLE_SECONDS, self._settle)
+
+    def _settle(self) -> None:
+        self._timer = None
+        before, self._catalogue = self._catalogue, self._current()
+        self.server.instructions = instructions.render(self._catalogue.apps)
+        if before.signature() != self._catalogue.signature():
+            self._spawn(self._bus.publish(ToolsListChanged()))
+            for session in self._listeners.values():
+                self._spawn(_tell(session))
+
+    def _spawn(self, telling: Any) -> None:
+        task = asyncio.create_task(telling)
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _list_tools(self, _ctx: _Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        _refuse_cursor(params)
+        own = [_listed(name, own_tools.REGISTRY.get(name), None) for name in own_tools.REGISTRY.names()]
+        entries = self._current().entries.values()
+        pages = [_listed(each.name, each.tool, results.meta_of_tool(each)) for each in entries]
+        return ListToolsResult(tools=[*own, *pages])
+
+    # --- calls ----------------------------------------------------------------------------------------------
+
+    async def _call_tool(self, ctx: _Context, params: CallToolRequestParams) -> CallToolResult:
+        try:
+            args_text = to_json(params.arguments or {})
+            own = own_tools.own_tool(params.name)
+            if own is not None:
+                return await self._call_own(ctx, own, args_text)
+            catalogue = self._current()
+            entry = catalogue.entries.get(params.name)
+            if entry is None:
+                error = own_tools.not_found(catalogue, params.name)
+                raise MCPError(INVALID_PARAMS, error.message, error.to_wire())
+            return await self._call_page(ctx, _Call(entry, entry.session.id, args_text))
+        except PedelecError as error:
+            return results.of_error(error)
+        except MCPError:
+            raise
+        except Exception:  # noqa: BLE001 - whatever it was: its text is not the client's to see
+            _log.exception("a call of %s failed", params.name)
+            return results.of_error(PedelecError(Code.INTERNAL_ERROR))
+
+    async def _call_own(self, ctx: _Context, tool: Tool, args_text: str) -> CallToolResult:
+        args = parse_args(args_text, self._hub.limits)
+        tool.validate(args)
+        catalogue = self._current()
+        if tool.name == own_tools.LIST_NAME:
+            return results.of_value(own_tools.listing(catalogue, args))
+        wanted = own_tools.target(catalogue, args)
+        return await self._call_page(ctx, _Call(wanted.entry, wanted.thread_id, wanted.args_text))
+
+    async def _call_page(self, ctx: _Context, call: _Call) -> CallToolResult:
+        request = ToolCallRequest(
+            thread_id=call.thread_id,
+            tool=call.entry.tool.name,
+            args_text=call.args_text,
+            call_id=_call_id(ctx),
+            joins=False,
+        )
+        progress = ProgressPump(ctx.session.report_progress)
+        running = self._desk.begin(request, progress.put)
+        channel = Channel.of(ctx)
+        key = CallKey(channel.id, str(ctx.request_id))
+        self.calls.begin(key, running)
+        channel.carries(key)
+        try:
+            answer = await running.answer()
+            await progress.finish()
+        except asyncio.CancelledError:
+            progress.stop()
+            self.calls.interrupted(key)
+            raise
+        finally:
+            running.leave()
+        return results.of_answer(answer, call.entry)
+
+    async def _cancelled(self, ctx: _Context, params: CancelledNotificationParams) -> None:
+        if params.request_id is not None:
+            self.calls.cancelled(CallKey(Channel.of(ctx).id, str(params.request_id)))
+
+    async def _received(self, ctx: _Context, params: ReceivedParams) -> None:
+        self.calls.received(CallKey(Channel.of(ctx).id, str(params.request_id)))
+
+    # --- large results --------------------------------------------------------------------------------------
+
+    async def _list_resources(
+        self, _ctx: _Context, params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        """Results are linked where they are given, and not listed: their addresses are for who called."""
+        _refuse_cursor(params)
+        return ListResourcesResult(resources=[])
+
+    async def _list_resource_templates(
+        self, _ctx: _Context, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        _refuse_cursor(params)
+        template = ResourceTemplate(
+            name="result",
+            uri_template=f"{results.RESULT_URI}{{invocationId}}",
+            description="The result of a call, for five minutes; its late one, if it came after a time-out.",
+            mime_type=results.JSON_TYPE,
+        )
+        return ListResourceTemplatesResult(resource_templates=[template])
+
+    async def _read_resource(self, _ctx: _Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        uri = str(params.uri)
+        try:
+            if not uri.startswith(results.RESULT_URI):
+                raise MCPError(INVALID_PARAMS, "Resource not found", {"uri": uri})
+            outcome = self._desk.tool_result(uri.removeprefix(results.RESULT_URI)).answer.outcome
+            if outcome.result is None:
+                raise MCPError(INVALID_PARAMS, "The call came to no result", {"uri": uri})
+        except PedelecError as error:
+            raise MCPError(INVALID_PARAMS, error.message, {"uri": uri, "error": error.to_wire()}) from None
+        text = TextResourceContents(uri=uri, mime_type=results.JSON_TYPE, text=outcome.result.text)
+        return ReadResourceResult(contents=[text])
+
+    # --- clients that shook hands ---------------------------------------------------------------------------
+
+    async def _initialized(self, ctx: _Context, _params: NotificationParams) -> None:
+        channel = Channel.of(ctx)
+        self._listeners[channel.id] = ctx.session
+        self._listeners.move_to_end(channel.id)
+        if len(self._listeners) > _MAX_LISTENERS:
+            self._listeners.popitem(last=False)
+
+
+async def _tell(session: ServerSession) -> None:
+    """Best effort: a client that does not read hears of it when it asks."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(session.send_tool_list_changed(), _TELL_SECONDS)
+
+
+def _listed(name: str, tool: Tool, meta: dict[str, Any] | None) -> ListedTool:
+    return ListedTool(
+        name=name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.args_schema,
+        output_schema=results.output_schema(tool.result_schema),
+        annotations=ToolAnnotations(
+            read_only_hint=tool.read_only, idempotent_hint=tool.read_only or tool.idempotent
+        ),
+        _meta=meta,
+    )
+
+
+def _call_id(ctx: _Context) -> str | None:
+    """The client's own name for the call, where it gave one: a retry has the same."""
+    named = ctx.meta.get(CALL_ID_META) if ctx.meta else None
+    return named if isinstance(named, str) and 0 < len(named) <= _MAX_CALL_ID_CHARS else None
+
+
+def _refuse_cursor(params: PaginatedRequestParams | None) -> None:
+    if params is not None and params.cursor is not None:
+        raise MCPError(INVALID_PARAMS, "There is one page only", {"cursor": params.cursor})

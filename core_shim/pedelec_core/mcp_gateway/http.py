@@ -1,0 +1,94 @@
+"""MCP over Streamable HTTP: both eras on one address.
+
+Owns what becomes of calls when their HTTP request ends, before or after the answer went out. Who may send a
+request at all is decided before (`server.guard`, `server.bearer`).
+"""
+
+import logging
+from http import HTTPStatus
+from typing import Final
+
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive, Scope, Send
+
+from pedelec.protocol import Limits
+
+from .calls import CallKey
+from .gateway import Gateway
+from .wire import CHANNEL_SCOPE, Channel
+
+MAX_SESSIONS: Final = 100
+MAX_BODY_BYTES: Final = Limits().max_frame_bytes
+
+_log = logging.getLogger(__name__)
+
+
+class HttpEndpoint:
+    """The ASGI app behind `/mcp`. Works while its `run` context lasts."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._manager = StreamableHTTPSessionManager(
+            gateway.server,
+            # Host and Origin are checked for every request of Core, before it gets here.
+            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+            max_request_body_size=MAX_BODY_BYTES,
+            max_sessions=MAX_SESSIONS,
+        )
+        self.run = self._manager.run
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        exchange = _Exchange(self._gateway, scope, send)
+        scope[CHANNEL_SCOPE] = exchange.channel
+        try:
+            await self._manager.asgi_app(scope, receive, exchange.send)
+        finally:
+            exchange.close()
+
+
+class _Exchange:
+    """One HTTP request and its response."""
+
+    def __init__(self, gateway: Gateway, scope: Scope, send: Send) -> None:
+        headers = Headers(scope=scope)
+        session_id = headers.get(MCP_SESSION_ID_HEADER)
+        self.channel = Channel(carries=self._carries)
+        if session_id is not None:
+            self.channel.id = session_id  # cancellations come by another request of the same session
+        self._ends_session = scope["method"] == "DELETE"
+        self._is_modern = headers.get(MCP_PROTOCOL_VERSION_HEADER) in MODERN_PROTOCOL_VERSIONS
+        self._gateway = gateway
+        self._send = send
+        self._keys: list[CallKey] = []
+        self._is_over = False
+
+    async def send(self, message: Message) -> None:
+        await self._send(message)
+        if message["type"] == "http.response.start":
+            if self._ends_session and message["status"] == HTTPStatus.OK:
+                self._gateway.channel_gone(self.channel.id)
+        elif message["type"] == "http.response.body" and not message.get("more_body", False):
+            for key in self._keys:
+                self._gateway.calls.received(key)
+            self._keys.clear()
+
+    def close(self) -> None:
+        """The request is over; calls whose answers did not go out by now are lost."""
+        self._is_over = True
+        for key in self._keys:
+            self._lost(key)
+        self._keys.clear()
+
+    def _carries(self, key: CallKey) -> None:
+        if self._is_over:
+            self._lost(key)
+        else:
+            self._keys.append(key)
+
+    def _lost(self, key: CallKey) -> None:
+        self._gateway.calls.lost(key, means_cancelled=self._is_modern)
