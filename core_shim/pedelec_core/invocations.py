@@ -173,8 +173,12 @@ class Invocations:
         """That page instance is connected again and has seen events up to `last_seq`: repeat the rest."""
         decisions: list[Decision] = []
         for invocation in self._running_on(instance_id):
-            if invocation.seq > last_seq and invocation.state is State.DELIVERED:
+            never_seen = invocation.seq > last_seq
+            if never_seen and invocation.state is State.DELIVERED:
                 decisions.append(Deliver(invocation))
+            elif never_seen:  # and settled meanwhile, so it is never to run
+                invocation.given_up = True
+                decisions.append(Save(invocation))
             elif invocation.cancel_seq > last_seq:
                 decisions.append(CancelOnPage(invocation, invocation.cancel_reason))
         return decisions

@@ -119,7 +119,7 @@ def session_from_record(
     )
     ended = record.ended_at_ms
     session.restore(
-        [from_record(each, now) for each in invocations],
+        [from_record(each, now, patience=times.restart_grace) for each in invocations],
         created_at_ms=record.created_at_ms,
         ended_at=None if ended is None else min(from_epoch_ms(ended, now), now.seconds),
         seq=record.seq_base + _SEQ_STEP,
@@ -158,8 +158,11 @@ def to_record(invocation: Invocation, session_id: str, now: Instant) -> Invocati
     )
 
 
-def from_record(record: InvocationRecord, now: Instant) -> Invocation:
-    """The invocation as it was when Core went, its callers gone."""
+def from_record(record: InvocationRecord, now: Instant, *, patience: float = 0) -> Invocation:
+    """The invocation as it was when Core went, its callers gone.
+
+    `patience`: seconds that an open one is given for its page to come back, should its deadline be over.
+    """
     if record.settled_at_ms is not None:
         state = State.SETTLED
     else:
@@ -179,8 +182,7 @@ def from_record(record: InvocationRecord, now: Instant) -> Invocation:
         ),
         turn_id=record.turn_id,
         turn_started_at=record.turn_started_at,
-        # A wall clock that was set back meanwhile must not give a call more time than it ever had.
-        deadline=min(from_epoch_ms(record.deadline_ms, now), now.seconds + record.timeout_ms / 1000),
+        deadline=_deadline(record, now, patience),
         state=state,
         instance_id=record.instance_id,
         seq=record.seq,
@@ -192,6 +194,12 @@ def from_record(record: InvocationRecord, now: Instant) -> Invocation:
         given_up=bool(record.given_up),
         late=unpack(record.late),
     )
+
+
+def _deadline(record: InvocationRecord, now: Instant, patience: float) -> float:
+    """On the monotonic clock. A wall clock that was set meanwhile gives no call more time than it had."""
+    limit = record.timeout_ms / 1000
+    return now.seconds + min(max(from_epoch_ms(record.deadline_ms, now) - now.seconds, patience), limit)
 
 
 def to_epoch_ms(moment: float, now: Instant) -> int:
