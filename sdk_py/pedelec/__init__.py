@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pedelec import recovery
     from pedelec.client import Pedelec
     from pedelec.context import ToolContext
     from pedelec.errors import Code, Effects, ErrorClass, ErrorType, PedelecError, ToolError
@@ -50,11 +51,14 @@ __all__ = [
     "__version__",
     "defineTool",
     "define_tool",
+    "recovery",
     "tool",
 ]
 
 
 def __getattr__(name: str) -> object:
+    if name == "recovery":
+        return import_module("pedelec.recovery")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'pedelec' has no attribute {name!r}")

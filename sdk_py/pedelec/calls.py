@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from pedelec import json_safe
+from pedelec.advice import advise
+from pedelec.call_text import CallFacts, current_call
 from pedelec.context import ToolContext
-from pedelec.errors import Code, PedelecError, error_from_exception, type_name_of
+from pedelec.errors import MAX_ERROR_BYTES, Code, PedelecError, error_from_exception, type_name_of
 from pedelec.handlers import Bound
 from pedelec.host import Host
 from pedelec.json_safe import ResultError
 from pedelec.protocol import RawJson
 
 logger = logging.getLogger("pedelec")
-
-_MAX_ERROR_BYTES = 64 * 1024
-"""An error is let through up to this size even where results may be smaller."""
 
 _MAX_AWAITS = 100
 """So many awaitables may lie one within the other; more are refused as what they are."""
@@ -35,8 +34,14 @@ class Outcome:
     fault: ResultError | None = None
 
 
-async def run(handler: Bound, args: Any, ctx: ToolContext, *, max_bytes: int, host: Host) -> Outcome:
-    """Call a handler and wait for what it gives. Never raises, not even what stops a program elsewhere."""
+async def run(
+    handler: Bound, args: Any, ctx: ToolContext, call: CallFacts, *, max_bytes: int, host: Host
+) -> Outcome:
+    """Call a handler and wait for what it gives. Never raises, not even what stops a program elsewhere.
+
+    An error that the handler returns (a `ToolError`) is its result just as if it had been raised.
+    """
+    current_call.set(call)
     try:
         value = handler(args, ctx)
         for _ in range(_MAX_AWAITS):
@@ -44,9 +49,11 @@ async def run(handler: Bound, args: Any, ctx: ToolContext, *, max_bytes: int, ho
             if awaitable is None:
                 break
             value = await awaitable
+        if isinstance(value, PedelecError):
+            return failure(value, call)
         return Outcome(json_safe.encode(value, max_bytes=max_bytes, host=host))
     except BaseException as error:  # noqa: BLE001 - whatever it is, the agent gets an answer
-        return failure(error, ctx.tool, max_bytes=max_bytes)
+        return failure(error, call, now=ctx.now())
 
 
 def as_awaitable(value: object, host: Host) -> Awaitable[Any] | None:
@@ -56,26 +63,26 @@ def as_awaitable(value: object, host: Host) -> Awaitable[Any] | None:
     return value if inspect.isawaitable(value) else None
 
 
-def failure(error: BaseException, tool: str, *, max_bytes: int) -> Outcome:
-    """The result of a call that raised."""
+def failure(error: BaseException, call: CallFacts, *, now: float | None = None) -> Outcome:
+    """The result of a call that raised; errors have a size limit of their own. `now`: as `time.time()`."""
     try:
-        told = error_from_exception(error)
-        _log(error, told, tool)
-        limit = max(max_bytes, _MAX_ERROR_BYTES)
+        told = error_from_exception(error, now)
+        _log(error, told, call.tool)
         fault = told if isinstance(told, ResultError) else None
         try:
-            return Outcome(json_safe.encode({"error": told.to_wire()}, max_bytes=limit), fault)
+            return Outcome(_result(advise(told, call)), fault)
         except ResultError as unsendable:
-            _log(unsendable, unsendable, tool)
-            return Outcome(_envelope(unsendable), unsendable)
+            _log(unsendable, unsendable, call.tool)
+            return Outcome(_result(advise(unsendable, call)), unsendable)
     except BaseException:  # noqa: BLE001 - an exception that breaks its own report
         name = type_name_of(error)
-        logger.error("The handler of %s raised %s.", tool, name)
-        return Outcome(_envelope(PedelecError(Code.TOOL_HANDLER_ERROR, name, details={"type": name})))
+        logger.error("The handler of %s raised %s.", call.tool, name)
+        plain = PedelecError(Code.TOOL_HANDLER_ERROR, name, details={"type": name})
+        return Outcome(_result(advise(plain, call)))
 
 
-def _envelope(error: PedelecError) -> RawJson:
-    return json_safe.encode({"error": error.to_wire()}, max_bytes=_MAX_ERROR_BYTES)
+def _result(envelope: dict[str, Any]) -> RawJson:
+    return json_safe.encode({"error": envelope}, max_bytes=2 * MAX_ERROR_BYTES)
 
 
 def _log(error: BaseException, told: PedelecError, tool: str) -> None:

@@ -1,8 +1,8 @@
-"""The catalogue of error codes, the error envelope, and the exceptions that carry it.
+"""The errors that Pedelec raises and sends, and the one door for everybody else's exceptions.
 
-Owns what each code means, its class and its effects, the order of the envelope's keys, and the one
-function that turns any exception into an envelope. Does no I/O; decides nothing about when an error is
-raised. `docs/errors.md` is checked against the catalogue.
+Owns the exceptions that carry an envelope and how any exception becomes one. What a code means stands in
+`catalogue`, how large an envelope may be in `envelope`, what a failure of a library means in `failures`. Does
+no I/O; decides nothing about when an error is raised.
 
 The tree::
 
@@ -11,193 +11,33 @@ The tree::
     └── protocol.ProtocolError, json_safe.NotJsonSafeError, …
 """
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn, Self
 
-MAX_MESSAGE_CHARS = 2_000
+from pedelec.catalogue import CATALOGUE, Code, CodeInfo, Effects, ErrorClass, ErrorType, info_of
+from pedelec.clean_text import MAX_MESSAGE_CHARS, clean_foreign_text, clean_step, clean_text
+from pedelec.envelope import MAX_ERROR_BYTES, bounded
 
+__all__ = [
+    "CATALOGUE",
+    "MAX_ERROR_BYTES",
+    "MAX_MESSAGE_CHARS",
+    "Code",
+    "CodeInfo",
+    "Effects",
+    "ErrorClass",
+    "ErrorType",
+    "PedelecError",
+    "ToolError",
+    "clean_text",
+    "error_from_exception",
+    "rendered",
+    "type_name_of",
+]
 
-class ErrorClass(StrEnum):
-    """What the receiver can do about an error."""
-
-    RETRYABLE = "retryable"  # the same call later
-    PERMANENT = "permanent"  # another call or none
-    USER_INPUT = "userInput"  # ask the user
-    AUTH_REQUIRED = "authRequired"  # the user reconnects access
-
-
-class ErrorType(StrEnum):
-    """Where an error comes from, in the terms of the layer below."""
-
-    AUTH = "auth"
-    RATE_LIMITED = "rate_limited"
-    UPSTREAM_4XX = "upstream_4xx"
-    UPSTREAM_5XX = "upstream_5xx"
-    TIMEOUT = "timeout"
-    INVALID_ARGS = "invalid_args"
-    NOT_CONFIGURED = "not_configured"
-    ABORTED = "aborted"
-    UNKNOWN = "unknown"
-
-
-class Effects(StrEnum):
-    """Whether the failed call changed anything."""
-
-    NONE = "none"
-    UNKNOWN = "unknown"
-    APPLIED = "applied"
-
-
-class Code(StrEnum):
-    """Every code that Pedelec itself gives an error. Page authors add their own."""
-
-    # a call, answered by Core
-    TOOL_NOT_FOUND = "TOOL_NOT_FOUND"
-    TOOL_ARGS_INVALID = "TOOL_ARGS_INVALID"
-    TOOL_TIMEOUT = "TOOL_TIMEOUT"
-    TOOL_PAGE_UNAVAILABLE = "TOOL_PAGE_UNAVAILABLE"
-    TOOL_INTERRUPTED = "TOOL_INTERRUPTED"
-    TOOL_BUSY = "TOOL_BUSY"
-    TOOL_CANCELLED = "TOOL_CANCELLED"
-    CALL_ID_CONFLICT = "CALL_ID_CONFLICT"
-    INVOCATION_NOT_FOUND = "INVOCATION_NOT_FOUND"
-    TOOL_RESULT_PENDING = "TOOL_RESULT_PENDING"
-    # a call, answered in the page
-    TOOL_HANDLER_NOT_FOUND = "TOOL_HANDLER_NOT_FOUND"
-    TOOL_HANDLER_ERROR = "TOOL_HANDLER_ERROR"
-    TOOL_RESULT_NOT_SERIALIZABLE = "TOOL_RESULT_NOT_SERIALIZABLE"
-    TOOL_RESULT_TOO_LARGE = "TOOL_RESULT_TOO_LARGE"
-    SUBMIT_TOOL_RESULT_FAILED = "SUBMIT_TOOL_RESULT_FAILED"
-    # sessions and requests
-    INVALID_INPUT = "INVALID_INPUT"
-    SESSION_ENDED = "SESSION_ENDED"
-    SESSION_ERROR = "SESSION_ERROR"
-    END_SESSION_FAILED = "END_SESSION_FAILED"
-    THREAD_NOT_FOUND = "THREAD_NOT_FOUND"
-    THREAD_ACCESS_DENIED = "THREAD_ACCESS_DENIED"
-    CREATE_SESSION_NOT_APPROVED = "CREATE_SESSION_NOT_APPROVED"
-    NOT_SUPPORTED = "NOT_SUPPORTED"
-    # the way between page, Core and command line
-    SDK_BRIDGE_TIMEOUT = "SDK_BRIDGE_TIMEOUT"
-    SDK_TRANSPORT_ERROR = "SDK_TRANSPORT_ERROR"
-    SDK_PROTOCOL_ERROR = "SDK_PROTOCOL_ERROR"
-    CORE_RUNTIME_UNAVAILABLE = "CORE_RUNTIME_UNAVAILABLE"
-    MESSAGE_TOO_LARGE = "MESSAGE_TOO_LARGE"
-    PEDELEC_THREAD_ID_NOT_FOUND = "PEDELEC_THREAD_ID_NOT_FOUND"
-    USAGE_ERROR = "USAGE_ERROR"
-    JOURNAL_UNAVAILABLE = "JOURNAL_UNAVAILABLE"
-    INTERNAL_ERROR = "INTERNAL_ERROR"
-
-
-@dataclass(frozen=True, slots=True)
-class CodeInfo:
-    """What holds for every error of a code, unless the error itself says otherwise."""
-
-    meaning: str
-    error_class: ErrorClass = ErrorClass.PERMANENT
-    effects: Effects | None = None
-    error_type: ErrorType | None = None
-    retry_after_seconds: float | None = None
-
-
-CATALOGUE: dict[Code, CodeInfo] = {
-    Code.TOOL_NOT_FOUND: CodeInfo("The session offers no tool of that name.", effects=Effects.NONE),
-    Code.TOOL_ARGS_INVALID: CodeInfo(
-        "The arguments are no JSON object or break the tool's schema; nothing ran.",
-        effects=Effects.NONE,
-        error_type=ErrorType.INVALID_ARGS,
-    ),
-    Code.TOOL_TIMEOUT: CodeInfo(
-        "The page gave no result within the limit; the handler may still be running.",
-        effects=Effects.UNKNOWN,
-        error_type=ErrorType.TIMEOUT,
-    ),
-    Code.TOOL_PAGE_UNAVAILABLE: CodeInfo(
-        "The page is closed or still loading; the call never reached it.",
-        error_class=ErrorClass.RETRYABLE,
-        effects=Effects.NONE,
-        retry_after_seconds=5,
-    ),
-    Code.TOOL_INTERRUPTED: CodeInfo(
-        "The page was reloaded or lost, or Core restarted, while the call ran.",
-        effects=Effects.UNKNOWN,
-        error_type=ErrorType.ABORTED,
-    ),
-    Code.TOOL_BUSY: CodeInfo(
-        "The session runs as many calls as it may.",
-        error_class=ErrorClass.RETRYABLE,
-        effects=Effects.NONE,
-        retry_after_seconds=1,
-    ),
-    Code.TOOL_CANCELLED: CodeInfo(
-        "The call was cancelled before it had a result.",
-        effects=Effects.UNKNOWN,
-        error_type=ErrorType.ABORTED,
-    ),
-    Code.CALL_ID_CONFLICT: CodeInfo(
-        "The call id was used before for another tool or other arguments.", effects=Effects.NONE
-    ),
-    Code.INVOCATION_NOT_FOUND: CodeInfo("No invocation of that id is remembered."),
-    Code.TOOL_RESULT_PENDING: CodeInfo(
-        "The call asked about still runs in the page.",
-        error_class=ErrorClass.RETRYABLE,
-        retry_after_seconds=2,
-    ),
-    Code.TOOL_HANDLER_NOT_FOUND: CodeInfo(
-        "The page declares the tool and implements no handler for it; a retry will not help.",
-        effects=Effects.NONE,
-    ),
-    Code.TOOL_HANDLER_ERROR: CodeInfo("The handler raised or rejected.", effects=Effects.UNKNOWN),
-    Code.TOOL_RESULT_NOT_SERIALIZABLE: CodeInfo(
-        "The handler ran, but its result holds a value that JSON cannot carry.", effects=Effects.APPLIED
-    ),
-    Code.TOOL_RESULT_TOO_LARGE: CodeInfo(
-        "The handler ran, but its result is over the size limit.", effects=Effects.APPLIED
-    ),
-    Code.SUBMIT_TOOL_RESULT_FAILED: CodeInfo(
-        "A result could not be delivered as it was; `details.cause` has the code of the reason."
-    ),
-    Code.INVALID_INPUT: CodeInfo("An argument of an SDK call is not what it must be."),
-    Code.SESSION_ENDED: CodeInfo("The session is over."),
-    Code.SESSION_ERROR: CodeInfo("The session failed."),
-    Code.END_SESSION_FAILED: CodeInfo("Core did not confirm the end of the session."),
-    Code.THREAD_NOT_FOUND: CodeInfo("Core knows no session of that id."),
-    Code.THREAD_ACCESS_DENIED: CodeInfo("The session does not exist or belongs to another origin."),
-    Code.CREATE_SESSION_NOT_APPROVED: CodeInfo(
-        "The page's origin is not approved.", error_class=ErrorClass.USER_INPUT
-    ),
-    Code.NOT_SUPPORTED: CodeInfo("This part of the TypeScript SDK's interface is not built."),
-    Code.SDK_BRIDGE_TIMEOUT: CodeInfo(
-        "Core did not answer a request of the page in time.",
-        error_class=ErrorClass.RETRYABLE,
-        error_type=ErrorType.TIMEOUT,
-        retry_after_seconds=1,
-    ),
-    Code.SDK_TRANSPORT_ERROR: CodeInfo(
-        "The connection between the page and Core failed.",
-        error_class=ErrorClass.RETRYABLE,
-        retry_after_seconds=1,
-    ),
-    Code.SDK_PROTOCOL_ERROR: CodeInfo("A message between page and Core was not understood."),
-    Code.CORE_RUNTIME_UNAVAILABLE: CodeInfo(
-        "Core cannot be reached.", error_class=ErrorClass.USER_INPUT, effects=Effects.NONE
-    ),
-    Code.MESSAGE_TOO_LARGE: CodeInfo("A message is over the size limit."),
-    Code.PEDELEC_THREAD_ID_NOT_FOUND: CodeInfo(
-        "Which session is meant cannot be told: none is live, or several are.", effects=Effects.NONE
-    ),
-    Code.USAGE_ERROR: CodeInfo("The command line is not one that the command knows.", effects=Effects.NONE),
-    Code.JOURNAL_UNAVAILABLE: CodeInfo(
-        "Core cannot write down what it does, so it begins nothing new.",
-        error_class=ErrorClass.RETRYABLE,
-        effects=Effects.NONE,
-        retry_after_seconds=10,
-    ),
-    Code.INTERNAL_ERROR: CodeInfo("Pedelec itself failed; this is a bug.", effects=Effects.UNKNOWN),
-}
+_MAX_CODE_CHARS = 100
+_MAX_FACT_CHARS = 120
+_MAX_SECONDS = 1e9
 
 
 class PedelecError(Exception):
@@ -205,13 +45,14 @@ class PedelecError(Exception):
 
     Args:
         code: a `Code`, or a page author's own string.
-        message: one or two sentences for the reader; never blank, cut at `MAX_MESSAGE_CHARS`.
-        error_class: `class` on the wire.
+        message: one or two sentences for the reader; cut at `MAX_MESSAGE_CHARS`.
+        error_class: `class` on the wire; if it is not one of `ErrorClass` it counts as not given.
         error_type: `errorType` on the wire.
         reason: the cause in a few words.
-        retryable: whether the same call may be made again; follows from the class if not given.
+        retryable: True stands for class `retryable` where no class is given.
         retry_after_seconds: seconds to wait before the retry; always there with class `retryable`.
-        recovery_steps: what to do next, in order, one sentence each.
+        recovery_steps: what to do next, in order, one sentence each; a call is written out,
+            `move_shape(shapeId="s1", x=120, y=80)`.
         options: choices to put before the user, JSON values.
         suggestions: near misses, best first.
         effects: whether the call changed anything.
@@ -228,95 +69,210 @@ class PedelecError(Exception):
         reason: str | None = None,
         retryable: bool | None = None,
         retry_after_seconds: float | None = None,
-        recovery_steps: Sequence[str] = (),
+        recovery_steps: Sequence[str] | str = (),
         options: Sequence[Any] = (),
         suggestions: Sequence[Any] = (),
         effects: Effects | str | None = None,
         details: dict[str, Any] | None = None,
     ) -> None:
-        info = _info(code)
-        self.code = str(code) or Code.TOOL_HANDLER_ERROR.value
-        self.message = clean_text(message) or info.meaning or self.code
-        self.error_class = str(error_class or info.error_class)
-        self.error_type = _optional_text(error_type or info.error_type)
+        info = info_of(code)
+        self.code = str(code)[:_MAX_CODE_CHARS] or Code.TOOL_HANDLER_ERROR.value
+        self.error_class = _one_of(ErrorClass, error_class) or (
+            ErrorClass.RETRYABLE.value if retryable is True else info.error_class.value
+        )
+        self.error_type = _one_of(ErrorType, error_type) or _one_of(ErrorType, info.error_type)
         self.reason = reason
-        self.retryable = self.error_class == ErrorClass.RETRYABLE if retryable is None else retryable
-        self.retry_after_seconds = retry_after_seconds
-        if retry_after_seconds is None and self.error_class == ErrorClass.RETRYABLE:
+        self.retry_after_seconds = _seconds(retry_after_seconds)
+        if self.retry_after_seconds is None and self.is_retryable:
             self.retry_after_seconds = 1 if info.retry_after_seconds is None else info.retry_after_seconds
-        self.recovery_steps = list(recovery_steps)
-        self.options = list(options)
-        self.suggestions = list(suggestions)
-        self.effects = _optional_text(effects or info.effects)
+        self.recovery_steps = [clean_step(step) for step in _listed(recovery_steps) if isinstance(step, str)]
+        self.options = _listed(options)
+        self.suggestions = _listed(suggestions)
+        self.effects = _one_of(Effects, effects) or _one_of(Effects, info.effects)
         self.details = details
+        text = clean_text(message) or rendered(info.message, self.facts())
+        self.message = text or info.meaning or self.code
         super().__init__(self.code, self.message)
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
-    def to_wire(self) -> dict[str, Any]:
-        """The envelope, its keys in the order in which a reader needs them; empty ones left out.
+    @property
+    def is_retryable(self) -> bool:
+        """Whether the same call may be made again, after `retry_after_seconds`."""
+        return self.error_class == ErrorClass.RETRYABLE
 
-        Hosts cut long tool output, so what decides the next call stands first.
-        """
-        envelope = {
-            "code": self.code,
-            "class": self.error_class,
-            "message": self.message,
-            "retryAfterSeconds": self.retry_after_seconds,
-            "recoverySteps": self.recovery_steps,
-            "retryable": self.retryable,
-            "effects": self.effects,
-            "errorType": self.error_type,
-            "reason": self.reason,
-            "options": self.options,
-            "suggestions": self.suggestions,
-            "details": self.details,
+    def facts(self) -> dict[str, str | float]:
+        """What the catalogue's templates may name: the scalar members of `details`, and the delay."""
+        members = self.details if isinstance(self.details, dict) else {}
+        facts: dict[str, str | float] = {
+            str(key): value[:_MAX_FACT_CHARS] if isinstance(value, str) else value
+            for key, value in members.items()
+            if isinstance(value, (str, int, float))
         }
-        return {key: value for key, value in envelope.items() if value is not None and value != []}
+        what = facts.get("what")
+        if isinstance(what, str):
+            facts["What"] = what[:1].upper() + what[1:]
+        if self.retry_after_seconds is not None:
+            facts["retryAfterSeconds"] = self.retry_after_seconds
+        return facts
+
+    def usual_steps(self) -> tuple[str, ...]:
+        """The catalogue's templates for this error; they hold for the class that the catalogue gives it."""
+        info = info_of(self.code)
+        return info.recovery if self.error_class == info.error_class else ()
+
+    def to_wire(self) -> dict[str, Any]:
+        """The envelope, in order and bounded (see `envelope`); keys that say nothing are left out.
+
+        Without steps of its own it has those of the catalogue that can be told without knowing the call;
+        `advice` tells the others.
+        """
+        steps = self.recovery_steps or rendered_all(self.usual_steps(), self.facts())
+        return bounded(
+            {
+                "code": self.code,
+                "class": self.error_class,
+                "message": self.message,
+                "retryAfterSeconds": self.retry_after_seconds,
+                "recoverySteps": steps,
+                "retryable": self.is_retryable,
+                "effects": self.effects,
+                "errorType": self.error_type,
+                "reason": self.reason,
+                "options": self.options,
+                "suggestions": self.suggestions,
+                "details": self.details,
+            }
+        )
 
     @classmethod
     def from_wire(cls, envelope: object) -> Self:
         """Read an envelope that came over the wire; whatever is not one becomes `SDK_PROTOCOL_ERROR`."""
         if not isinstance(envelope, dict) or not isinstance(envelope.get("code"), str):
             return cls(Code.SDK_PROTOCOL_ERROR, "An error arrived without a code.")
-        message = envelope.get("message")
+        message, reason, details = (envelope.get(key) for key in ("message", "reason", "details"))
         return cls(
             envelope["code"],
             message if isinstance(message, str) else "",
             error_class=envelope.get("class"),
             error_type=envelope.get("errorType"),
-            reason=envelope.get("reason"),
+            reason=reason if isinstance(reason, str) else None,
             retryable=envelope.get("retryable"),
             retry_after_seconds=envelope.get("retryAfterSeconds"),
             recovery_steps=envelope.get("recoverySteps") or (),
             options=envelope.get("options") or (),
             suggestions=envelope.get("suggestions") or (),
             effects=envelope.get("effects"),
-            details=envelope.get("details"),
+            details=details if details is None or isinstance(details, dict) else {"value": details},
         )
 
 
 class ToolError(PedelecError):
-    """A domain error of a page author's handler: raised, it becomes the call's result under its own code.
+    """A domain error of a page author's handler: raised or returned, it is the call's result, code and all.
+
+    The constructors below ask for what the reader of that class needs.
 
     >>> ToolError("NO_SELECTION", "Select text first.").to_wire()["code"]
     'NO_SELECTION'
     """
 
+    @classmethod
+    def retryable(cls, code: str, message: str, *, after: float, **fields: Any) -> Self:
+        """The same call may work later.
 
-def error_from_exception(error: BaseException) -> PedelecError:
+        Args:
+            after: seconds to wait, 0 or more.
+            fields: any others of `PedelecError`.
+
+        Raises:
+            PedelecError: `INVALID_INPUT` where the message is blank or `after` is no such number.
+        """
+        if _seconds(after) is None:
+            _refuse("after must be a number of seconds, 0 or more.")
+        return cls._of_class(ErrorClass.RETRYABLE, code, message, retry_after_seconds=after, **fields)
+
+    @classmethod
+    def permanent(cls, code: str, message: str, **fields: Any) -> Self:
+        """The same call will never work; `recovery_steps` name the call that does, where there is one."""
+        return cls._of_class(ErrorClass.PERMANENT, code, message, **fields)
+
+    @classmethod
+    def user_input(
+        cls, code: str, message: str, *, question: str = "", options: Sequence[Any] = (), **fields: Any
+    ) -> Self:
+        """Only the user can say how to go on.
+
+        Args:
+            question: what to ask.
+            options: the answers to choose from; `{"label": …, "value": …}` where the call needs a value.
+            fields: any others of `PedelecError`. `details={"argument": NAME}` says which argument of the call
+                takes an option's value, so that the call for each can be written out.
+
+        Raises:
+            PedelecError: `INVALID_INPUT` where there is neither a question nor an option.
+        """
+        if not question.strip() and not options:
+            _refuse("user_input needs a question or options.")
+        if question.strip():
+            fields["details"] = {"question": question, **(fields.get("details") or {})}
+        return cls._of_class(ErrorClass.USER_INPUT, code, message, options=options, **fields)
+
+    @classmethod
+    def auth_required(cls, code: str, message: str, *, reconnect: str, **fields: Any) -> Self:
+        """The user has to renew access.
+
+        Args:
+            reconnect: what the user does for that, as an order: "Sign in at the top of the page".
+            fields: any others of `PedelecError`.
+        """
+        if not reconnect.strip():
+            _refuse("auth_required needs `reconnect`: what the user does to renew access.")
+        fields.setdefault("error_type", ErrorType.AUTH)
+        fields["details"] = {**(fields.get("details") or {}), "reconnect": reconnect}
+        return cls._of_class(ErrorClass.AUTH_REQUIRED, code, message, **fields)
+
+    @classmethod
+    def not_configured(cls, what: str, how: str, **fields: Any) -> Self:
+        """Something that only the user can set up is missing.
+
+        Args:
+            what: what is missing: "the weather service's key".
+            how: what the user does, as an order: "Enter it under Settings, Services".
+            fields: any others of `PedelecError`.
+        """
+        if not what.strip() or not how.strip():
+            _refuse("not_configured needs both: what is missing and how the user sets it up.")
+        fields["details"] = {**(fields.get("details") or {}), "what": what, "how": how}
+        return cls(Code.NOT_CONFIGURED, **fields)
+
+    @classmethod
+    def _of_class(cls, error_class: ErrorClass, code: str, message: str, **fields: Any) -> Self:
+        if not code.strip() or not message.strip():
+            _refuse("An error needs a code and a message.")
+        return cls(code, message, error_class=error_class, **fields)
+
+
+def error_from_exception(error: BaseException, now: float | None = None) -> PedelecError:
     """What the receiver is told of an exception that left a handler: the one door for foreign errors.
 
     A `PedelecError` speaks for itself. Anything else becomes `TOOL_HANDLER_ERROR` with the exception's
-    type and message, without stack or file paths.
+    type and message, without stack, file paths or what URLs carry; `failures` knows the class of some.
+
+    Args:
+        error: the exception.
+        now: seconds since the epoch, to reckon the date of a `Retry-After` with.
     """
     if isinstance(error, PedelecError):
         return error
+    from pedelec.failures import classify_exception  # at a failure, not when the page starts
+
     type_name = type_name_of(error)
-    text = _exception_text(error)
+    failure = classify_exception(error, now)
+    text = failure.words() if failure is not None and failure.status is not None else _exception_text(error)
     message = f"{type_name}: {text}" if text else type_name
-    return PedelecError(Code.TOOL_HANDLER_ERROR, message, details={"type": type_name})
+    fields = {} if failure is None else failure.fields()
+    return PedelecError(Code.TOOL_HANDLER_ERROR, message, details={"type": type_name}, **fields)
 
 
 def type_name_of(error: BaseException) -> str:
@@ -328,43 +284,44 @@ def type_name_of(error: BaseException) -> str:
     return named if isinstance(named, str) and named else type(error).__name__
 
 
+def rendered(template: str, facts: Mapping[str, str | float]) -> str:
+    """A template of the catalogue, filled in; blank where a fact is missing."""
+    try:
+        return template.format_map(facts)
+    except KeyError:
+        return ""
+
+
+def rendered_all(templates: Sequence[str], facts: Mapping[str, str | float]) -> list[str]:
+    """The sentences whose facts are all known."""
+    return [text for text in (rendered(template, facts) for template in templates) if text]
+
+
 def _exception_text(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
-        return clean_text(error.strerror)
+        return clean_foreign_text(error.strerror)
     try:
-        return clean_text(str(error))
+        return clean_foreign_text(str(error))
     except BaseException:  # noqa: BLE001 - a __str__ that raises must not cost the caller its answer
         return ""
 
 
-_PATH = re.compile(
-    r"""(?:[A-Za-z]:\\|/(?:lib|home|usr|tmp|Users|var|opt|root|private|srv|mnt|etc)/)[^\s'"<>|:]*
-      | (?<![\w/.])/(?:[^\s'"<>|:/]+/)+[^\s'"<>|:/]+\.(?:pyc?|m?js|whl|zip)\b""",
-    re.VERBOSE,
-)
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+def _listed(value: object) -> list[Any]:
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, (str, dict)) else [value]
 
 
-def clean_text(text: str) -> str:
-    """Text that may leave the process: no file paths, control or direction characters, lone surrogates.
-
-    Cut to `MAX_MESSAGE_CHARS` characters.
-    """
-    text = text[: MAX_MESSAGE_CHARS * 2].encode("utf-8", "replace").decode("utf-8")
-    text = _CONTROL.sub(" ", _PATH.sub(_base_name, text)).strip()
-    return text if len(text) <= MAX_MESSAGE_CHARS else text[: MAX_MESSAGE_CHARS - 1] + "…"
+def _seconds(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value if 0 <= value <= _MAX_SECONDS else None
 
 
-def _base_name(match: re.Match[str]) -> str:
-    return re.split(r"[\\/]", match.group().rstrip("\\/"))[-1]
-
-
-def _info(code: str) -> CodeInfo:
+def _one_of[E: (ErrorClass, ErrorType, Effects)](kind: type[E], value: object) -> str | None:
     try:
-        return CATALOGUE[Code(code)]
+        return kind(value).value  # type: ignore[arg-type]
     except ValueError:
-        return CodeInfo("")
+        return None
 
 
-def _optional_text(value: str | None) -> str | None:
-    return None if value is None else str(value)
+def _refuse(problem: str) -> NoReturn:
+    raise PedelecError(Code.INVALID_INPUT, problem)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, overload
 
 from pedelec import calls
+from pedelec.call_text import CallFacts, best_reader
 from pedelec.context import EventContext, StatusContext, ToolContext
 from pedelec.errors import Code, PedelecError
 from pedelec.events import Callbacks
@@ -22,7 +23,6 @@ from pedelec.tools import CheckedTools, ToolDefinition
 logger = logging.getLogger("pedelec")
 
 MAX_REMEMBERED_CALLS = 1_024
-_MAX_LISTED_TOOLS = 10
 _MISSING = object()
 
 
@@ -73,7 +73,7 @@ class PedelecSession:
         self._held: dict[str, JsonObject] = {}  # arguments of calls that came before their handler could
         self._holding = True
         self._seen: dict[str, str] = {}  # request id → tool, oldest first
-        self._declared: set[str] | None = None  # unknown where another page declared them
+        self._declared: dict[str, JsonObject] | None = None  # unknown where another page declared them
         self._warned: set[str] = set()
         self._status = "idle"
         self._ended = self._ending = self._failed = self._disconnected = False
@@ -172,7 +172,7 @@ class PedelecSession:
     # --- calls (from here on: for the owner) ----------------------------------------------------------
 
     def _declare(self, tools: CheckedTools) -> None:
-        self._declared = {str(manifest["name"]) for manifest in tools.manifests}
+        self._declared = {str(manifest["name"]): manifest for manifest in tools.manifests}
         self._handlers.replace_inline(tools.handlers)
 
     def _call(self, message: ToolCall, received_at: float) -> None:
@@ -221,7 +221,7 @@ class PedelecSession:
         """The page has had time to set its handlers: warn of those that are missing, refuse their calls."""
         self._holding = False
         if not self._ended and not self._handlers.has_generic():
-            for tool in sorted((self._declared or set()) - self._handlers.names()):
+            for tool in sorted(set(self._declared or ()) - self._handlers.names()):
                 self._warn_missing(tool)
         for request_id in list(self._held):
             del self._held[request_id]
@@ -237,22 +237,26 @@ class PedelecSession:
                 self._owner.start(self._run(handler, args, ctx))
 
     async def _run(self, handler: Bound, args: JsonObject, ctx: ToolContext) -> None:
-        limit = self._owner.max_result_bytes
-        self._settle(ctx, await calls.run(handler, args, ctx, max_bytes=limit, host=self._owner.host))
+        owner, facts = self._owner, self._facts(ctx.tool, args)
+        limit = owner.max_result_bytes
+        self._settle(ctx, await calls.run(handler, args, ctx, facts, max_bytes=limit, host=owner.host))
 
     def _refuse(self, ctx: ToolContext) -> None:
         self._warn_missing(ctx.tool)
-        others = sorted(self._handlers.names() & (self._declared or self._handlers.names()))
-        error = PedelecError(
-            Code.TOOL_HANDLER_NOT_FOUND,
-            f"The page declares {ctx.tool} but implements no handler for it.",
-            recovery_steps=[
-                "Tell the user that the page lacks this tool's handler; calling it again will not help."
-            ],
-            suggestions=others[:_MAX_LISTED_TOOLS],
-            details={"tool": ctx.tool},
+        names = self._handlers.names()
+        others = sorted(names if self._declared is None else names & set(self._declared))
+        error = PedelecError(Code.TOOL_HANDLER_NOT_FOUND, suggestions=others, details={"tool": ctx.tool})
+        self._settle(ctx, calls.failure(error, self._facts(ctx.tool)))
+
+    def _facts(self, tool: str, args: JsonObject | None = None) -> CallFacts:
+        manifests = self._declared or {}
+        own = manifests.get(tool, {})
+        return CallFacts(
+            tool=tool,
+            args=args,
+            safe_to_repeat=bool(own.get("readOnly") or own.get("idempotent")),
+            reader=best_reader(tool, manifests.values()),
         )
-        self._settle(ctx, calls.failure(error, ctx.tool, max_bytes=self._owner.max_result_bytes))
 
     def _settle(self, ctx: ToolContext, outcome: calls.Outcome) -> None:
         """The one place where a call gets its answer. After the end of the session nobody waits for one."""

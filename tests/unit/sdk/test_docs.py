@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from pedelec import errors, protocol
+from pedelec.envelope import HEAD_CHARS, MAX_CHOICES, MAX_ERROR_BYTES
 from pedelec.errors import CATALOGUE, Code, Effects, ErrorClass, ErrorType, PedelecError
 from pedelec.protocol import CoreMessage, Limits, Message, PageMessage
 
@@ -89,6 +90,15 @@ def test_the_page_of_errors_is_the_catalogue() -> None:
     assert set(CATALOGUE) == set(Code)
 
 
+def test_the_page_of_errors_has_what_the_agent_is_told() -> None:
+    described = rows(sections("errors.md", 2)["What the agent is told"])
+    assert described == [
+        [f"`{code}`", info.message or "-", " · ".join(info.recovery) or "-"]
+        for code, info in CATALOGUE.items()
+        if info.message or info.recovery
+    ]
+
+
 def test_the_page_of_errors_has_the_envelope_in_its_order_and_all_its_words() -> None:
     full = PedelecError(
         "X", "x", error_class="retryable", error_type="auth", reason="r", recovery_steps=["s"], options=[1],
@@ -101,3 +111,6 @@ def test_the_page_of_errors_has_the_envelope_in_its_order_and_all_its_words() ->
         for word in words:
             assert f"`{word}`" in text
     assert f"{errors.MAX_MESSAGE_CHARS:,}".replace(",", " ") in text
+    assert f"first {HEAD_CHARS} characters" in text
+    assert f"{MAX_ERROR_BYTES // 1024} KiB" in text
+    assert f"{MAX_CHOICES} options" in text

@@ -22,7 +22,7 @@ def test_the_public_names_are_these() -> None:
     assert set(pedelec.__all__) == {
         *("Code", "Effects", "ErrorClass", "ErrorType", "PedelecError", "ToolError"),
         *("Pedelec", "PedelecSession", "ToolContext", "ToolDefinition"),
-        *("define_tool", "defineTool", "tool", "__version__"),
+        *("define_tool", "defineTool", "tool", "recovery", "__version__"),
     }
     assert dir(pedelec) == sorted(pedelec.__all__)
 

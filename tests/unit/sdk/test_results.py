@@ -174,8 +174,12 @@ async def test_a_tool_error_keeps_its_code_and_is_no_event(caplog: pytest.LogCap
     session.on_tool("probe_tool", raiser(ToolError("NO_SELECTION", "Select first.", error_class="userInput")))
     envelope = (await core.call())["error"]
     assert envelope == {
-        "code": "NO_SELECTION", "class": "userInput", "message": "Select first.", "retryable": False,
-    }  # fmt: skip
+        "code": "NO_SELECTION",
+        "class": "userInput",
+        "message": "Select first.",
+        "recoverySteps": ["Tell the user what is needed. When the user says that it is done: probe_tool()"],
+        "retryable": False,
+    }
     assert heard == []
     assert not [record for record in caplog.records if record.exc_info]
 

@@ -1,0 +1,101 @@
+"""What to do after a failed call, with the calls to make written out.
+
+Owns how an error that was made without knowing the call is told to the agent that made it: the catalogue's
+sentences filled in, the delay put into words, and for each option the call that chooses it. Works on what the
+envelope says, so it serves errors of Python's and of JavaScript's alike. No I/O.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pedelec.call_text import CallFacts
+from pedelec.catalogue import Code, Effects, ErrorClass
+from pedelec.envelope import bounded
+from pedelec.errors import PedelecError, rendered_all
+
+ANSWER = "<answer>"
+"""Stands in a call for what the user answers."""
+
+_MAX_NAMED = 3
+_MAX_LABEL_CHARS = 60
+
+
+def advise(error: PedelecError, call: CallFacts) -> dict[str, Any]:
+    """The error's envelope, for the agent that made `call`. Steps that the error brings along stay."""
+    envelope = error.to_wire()
+    options = [_with_call(option, envelope, call) for option in envelope.get("options", ())]
+    steps = error.recovery_steps or _steps(error, envelope, options, call)
+    return bounded({**envelope, "options": options, "recoverySteps": steps})
+
+
+def _steps(error: PedelecError, envelope: dict[str, Any], options: list[Any], call: CallFacts) -> list[str]:
+    facts = {**error.facts(), **_call_facts(envelope, options, call)}
+    known = rendered_all(error.usual_steps(), facts)
+    if error.is_retryable and not known:
+        # Of an error that the page's author made retryable, the author knows that it may be repeated.
+        author_knows = error.code != Code.TOOL_HANDLER_ERROR
+        safe = author_knows or call.safe_to_repeat or error.effects == Effects.NONE
+        return rendered_all(_RETRY if safe else _RETRY_AFTER_CHECK, facts)
+    if known:
+        return known
+    if error.error_class == ErrorClass.AUTH_REQUIRED:
+        return rendered_all(_RECONNECT if "reconnect" in facts else _RENEW, facts)
+    if error.error_class == ErrorClass.USER_INPUT:
+        return rendered_all(_ask(facts), facts)
+    return []
+
+
+_RETRY = ("Wait {retryAfterSeconds} s, then make the same call: {call}",)
+_RETRY_AFTER_CHECK = (
+    "See whether it took effect all the same: {check}",
+    "If it did not, wait {retryAfterSeconds} s, then make the same call: {call}",
+)
+_DONE = "When the user says that it is done: {call}"
+_RECONNECT = ("Ask the user to renew access: {reconnect}", _DONE)
+_RENEW = ("Ask the user to renew the page's access to {service}.", _DONE)
+
+
+def _ask(facts: Mapping[str, object]) -> tuple[str, ...]:
+    if "choices" in facts:
+        return ("Ask the user which one is meant, then make its call: {choices}",)
+    if "question" not in facts:
+        return ("Tell the user what is needed. When the user says that it is done: {call}",)
+    then = "Then call with the answer in its place: {answered}" if "answered" in facts else "Then: {call}"
+    return ("Ask the user: {question}", then)
+
+
+def _call_facts(envelope: dict[str, Any], options: list[Any], call: CallFacts) -> dict[str, str]:
+    details = envelope.get("details") or {}
+    facts = {"tool": call.tool, "call": call.text(), "check": call.check()}
+    facts["read"] = str(details.get("read") or call.check())
+    facts["service"] = str(details.get("service") or "the service that it uses")
+    if isinstance(details.get("argument"), str):
+        facts["answered"] = call.text({details["argument"]: ANSWER})
+    if "current" in details:
+        name = details.get("argument") or call.argument_holding(details.get("expected"))
+        if name:
+            facts["again"] = call.text({name: details["current"]})
+    choices = [_choice(option) for option in options[:_MAX_NAMED]]
+    if choices:
+        more = len(envelope["options"]) - len(choices)
+        facts["choices"] = "; ".join(choices) + (f"; {more} more in options" if more else "")
+    return facts
+
+
+def _choice(option: Any) -> str:
+    if not isinstance(option, dict):
+        return f"“{str(option)[:_MAX_LABEL_CHARS]}”"
+    label = str(option.get("label", option.get("value", "")))[:_MAX_LABEL_CHARS]
+    return f"“{label}”: {option['call']}" if "call" in option else f"“{label}”"
+
+
+def _with_call(option: Any, envelope: dict[str, Any], call: CallFacts) -> Any:
+    """An option that names a value, with the call that chooses it."""
+    if not isinstance(option, dict) or "value" not in option or "call" in option:
+        return option
+    details = envelope.get("details") or {}
+    name = details.get("argument") or call.argument_holding(details.get("query"))
+    if not isinstance(name, str) or not name:
+        return option
+    label = {key: option[key] for key in ("label",) if key in option}
+    return {**label, "call": call.text({name: option["value"]}), **option}

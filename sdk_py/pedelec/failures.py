@@ -1,0 +1,318 @@
+"""What the failure of a library or a service means, in the terms of the envelope.
+
+Owns how failures are recognised: by HTTP status first, then by the type of the exception, then by its text.
+Attributes and the names of types decide, so that no library is imported for it: `httpx`, `requests`,
+`urllib`, `pyodide.http`, the browser's `fetch` and `Response`, and Python's own exceptions. Nothing of what
+the service said gets out: the reasons are words of ours.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pedelec.catalogue import Effects, ErrorClass, ErrorType
+from pedelec.clean_text import MAX_MESSAGE_CHARS
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure, understood.
+
+    `reason` has `{service}` where the service's name belongs; `effects` is `none` where the service cannot
+    have done anything.
+    """
+
+    error_type: ErrorType
+    error_class: ErrorClass
+    reason: str
+    effects: Effects = Effects.UNKNOWN
+    retry_after_seconds: float | None = None
+    status: int | None = None
+
+    def words(self, service: str = "the service") -> str:
+        """The reason in words, the status with it."""
+        said = self.reason.format(service=service)
+        return said if self.status is None else f"{said} (HTTP {self.status})"
+
+    def fields(self) -> dict[str, Any]:
+        """As keywords of `PedelecError`. Of the handler's own effects this says nothing: they stay out."""
+        return {
+            "error_type": self.error_type,
+            "error_class": self.error_class,
+            "reason": self.words(),
+            "retry_after_seconds": self.retry_after_seconds,
+        }
+
+
+_RATE_LIMITED = Failure(
+    ErrorType.RATE_LIMITED,
+    ErrorClass.RETRYABLE,
+    "{service} gets too many requests",
+    Effects.NONE,
+    retry_after_seconds=30,
+)
+_AUTH = Failure(
+    ErrorType.AUTH, ErrorClass.AUTH_REQUIRED, "{service} does not accept the page's access", Effects.NONE
+)
+_FORBIDDEN = replace(_AUTH, reason="{service} does not permit access")
+_TIMEOUT = Failure(
+    ErrorType.TIMEOUT, ErrorClass.RETRYABLE, "{service} gave no answer in time", retry_after_seconds=5
+)
+_UNREACHABLE = Failure(
+    ErrorType.UPSTREAM_5XX, ErrorClass.RETRYABLE, "{service} could not be reached", retry_after_seconds=5
+)
+_DOWN = Failure(
+    ErrorType.UPSTREAM_5XX, ErrorClass.RETRYABLE, "{service} has a fault of its own", retry_after_seconds=10
+)
+_ABORTED = Failure(ErrorType.ABORTED, ErrorClass.PERMANENT, "the request to {service} was broken off")
+_REFUSED = Failure(
+    ErrorType.UPSTREAM_4XX, ErrorClass.PERMANENT, "{service} refuses this request", Effects.NONE
+)
+_MISSING = replace(_REFUSED, reason="{service} has nothing of that name")
+_NOT_CONFIGURED = Failure(
+    ErrorType.NOT_CONFIGURED, ErrorClass.USER_INPUT, "access to {service} is not set up", Effects.NONE
+)
+_UNKNOWN = Failure(
+    ErrorType.UNKNOWN, ErrorClass.PERMANENT, "{service} failed in a way that is not known here"
+)
+
+_BY_STATUS = {
+    401: _AUTH,
+    403: _FORBIDDEN,
+    404: _MISSING,
+    407: _AUTH,
+    408: _TIMEOUT,
+    410: _MISSING,
+    425: _RATE_LIMITED,
+    429: _RATE_LIMITED,
+    501: replace(_DOWN, error_class=ErrorClass.PERMANENT, reason="{service} cannot do this"),
+    503: replace(_DOWN, reason="{service} is not available for the moment"),
+    504: replace(_DOWN, reason="{service} got no answer in time itself"),
+    505: replace(_DOWN, error_class=ErrorClass.PERMANENT, reason="{service} cannot do this"),
+}
+
+_BY_TYPE_NAME = {
+    "TimeoutError": _TIMEOUT,
+    "TimeoutException": _TIMEOUT,  # httpx
+    "Timeout": _TIMEOUT,  # requests
+    "XHRTimeoutError": _TIMEOUT,  # pyodide.http.pyxhr
+    "AbortError": _ABORTED,
+    "CancelledError": _ABORTED,
+    "PermissionError": _FORBIDDEN,
+    "NotAllowedError": _FORBIDDEN,  # a DOMException
+    "SecurityError": _FORBIDDEN,  # likewise
+    "ConnectionRefusedError": replace(_UNREACHABLE, effects=Effects.NONE),
+    "ConnectError": replace(_UNREACHABLE, effects=Effects.NONE),  # httpx
+    "ConnectionError": _UNREACHABLE,  # Python's own and that of requests
+    "NetworkError": _UNREACHABLE,  # httpx, and a DOMException
+    "RemoteProtocolError": _UNREACHABLE,  # httpx
+    "URLError": _UNREACHABLE,
+    "XHRNetworkError": _UNREACHABLE,
+    "gaierror": replace(_UNREACHABLE, effects=Effects.NONE),
+}
+
+_NETWORK_TEXT = re.compile(
+    r"failed to fetch|networkerror when attempting|load failed|network (?:error|request failed)"
+    r"|connection (?:refused|reset|aborted|closed)|could not connect|name resolution"
+    r"|host (?:is )?unreachable",
+    re.IGNORECASE,
+)
+_BY_TEXT = (
+    (
+        re.compile(r"rate.?limit|too many requests|quota (?:is )?exceeded|throttl", re.IGNORECASE),
+        _RATE_LIMITED,
+    ),
+    (
+        re.compile(
+            r"(?:api.?key|token|credentials?) (?:is |are )?(?:missing|not (?:set|configured|found))"
+            r"|(?:missing|no) (?:api.?key|token|credentials)|not configured",
+            re.IGNORECASE,
+        ),
+        _NOT_CONFIGURED,
+    ),
+    (
+        re.compile(
+            r"unauthori[sz]ed|unauthenticated|not (?:signed|logged) in"
+            r"|(?:invalid|expired) (?:api.?key|token|credentials|session)"
+            r"|(?:api.?key|token|credentials|session)(?: has| is| are)? (?:invalid|expired|revoked)",
+            re.IGNORECASE,
+        ),
+        _AUTH,
+    ),
+    (re.compile(r"forbidden|permission denied|access (?:is )?denied", re.IGNORECASE), _FORBIDDEN),
+    (re.compile(r"timed? ?out|deadline exceeded", re.IGNORECASE), _TIMEOUT),
+    (_NETWORK_TEXT, _UNREACHABLE),
+    (
+        re.compile(
+            r"service (?:is )?(?:temporarily )?unavailable|internal server error|bad gateway|overloaded",
+            re.IGNORECASE,
+        ),
+        _DOWN,
+    ),
+    (re.compile(r"\babort(?:ed)?\b|\bcancell?ed\b", re.IGNORECASE), _ABORTED),
+)
+
+_PROGRAMMING_ERRORS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    NameError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
+_OWN_FAULTS = frozenset({"TypeError", "ReferenceError", "RangeError", "SyntaxError", "EvalError", "URIError"})
+"""JavaScript's programming errors. `fetch` reports an unreachable host as a TypeError, though."""
+
+
+def classify_exception(error: BaseException, now: float | None = None) -> Failure | None:
+    """What an exception means that nobody asked about, or None where it is not plainly one of these.
+
+    The text of a programming error proves nothing, except a browser's own words for an unreachable host.
+    """
+    try:
+        known = _by_status(error, now) or _by_type(error)
+        if known is not None:
+            return known
+        if not _is_programming_error(error):
+            return _by_text(error)
+        return (
+            _UNREACHABLE
+            if _NETWORK_TEXT.search(_text_of(error)) and _names(error)[0] == "TypeError"
+            else None
+        )
+    except Exception:  # noqa: BLE001 - exceptions that do not bear being looked at are of no known kind
+        return None
+
+
+def classify(failure: object, now: float | None = None) -> Failure:
+    """What a failure means: an exception, a response, or text about one.
+
+    Args:
+        failure: an exception or response of any library; a text.
+        now: seconds since the epoch, to reckon the date of a `Retry-After` with.
+
+    Returns:
+        `unknown` and `permanent` where nothing is recognised; that includes a response that is no failure.
+    """
+    try:
+        return _by_status(failure, now) or _by_type(failure) or _by_text(failure) or _UNKNOWN
+    except Exception:  # noqa: BLE001 - as above
+        return _UNKNOWN
+
+
+# --- by status -------------------------------------------------------------------------------------------
+
+
+def _by_status(failure: object, now: float | None) -> Failure | None:
+    for holder in (failure, getattr(failure, "response", None)):
+        status = _status_of(holder)
+        if status is not None:
+            return _of_status(status, _headers_of(holder), now)
+    return None
+
+
+def _status_of(holder: object) -> int | None:
+    names = ["status_code", "status"]
+    if type(holder).__name__ == "HTTPError":  # urllib's; elsewhere `code` may be anything
+        names.append("code")
+    for name in names:
+        status = _member(holder, name)
+        if isinstance(status, (int, float)) and not isinstance(status, bool) and 400 <= status < 600:
+            return int(status)
+    return None
+
+
+def _of_status(status: int, headers: object, now: float | None) -> Failure:
+    failure = _BY_STATUS.get(status, _REFUSED if status < 500 else _DOWN)
+    delay = retry_after(_header(headers, "retry-after"), _header(headers, "date"), now)
+    if status == 403 and (delay is not None or _header(headers, "x-ratelimit-remaining") == "0"):
+        failure = _RATE_LIMITED
+    if delay is not None and failure.error_class is ErrorClass.RETRYABLE:
+        failure = replace(failure, retry_after_seconds=delay)
+    return replace(failure, status=status)
+
+
+def retry_after(value: str | None, date: str | None = None, now: float | None = None) -> float | None:
+    """A `Retry-After` header in seconds from now, at least 0 (RFC 9110, section 10.2.3).
+
+    Args:
+        value: a number of seconds or a date; None and what is neither give None.
+        date: the response's own `Date`, which a date is reckoned from, since clocks differ.
+        now: seconds since the epoch, where there is no `Date`.
+    """
+    if value is None:
+        return None
+    if re.fullmatch(r"\s*\d{1,9}(?:\.\d+)?\s*", value, re.ASCII):
+        seconds = float(value)
+        return int(seconds) if seconds.is_integer() else seconds
+    moment, sent = _moment(value), _moment(date)
+    start = sent if sent is not None else now
+    return None if moment is None or start is None else max(0, round(moment - start))
+
+
+def _moment(text: str | None) -> float | None:
+    if text is None:
+        return None
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return parsedate_to_datetime(text).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _headers_of(holder: object) -> object:
+    headers = _member(holder, "headers")
+    return _member(holder, "hdrs") if headers is None else headers
+
+
+def _header(headers: object, name: str) -> str | None:
+    """A header of any kind of headers: a mapping, urllib's message, or the browser's `Headers`."""
+    if isinstance(headers, Mapping):
+        found = next((value for key, value in headers.items() if str(key).lower() == name), None)
+    else:
+        get = getattr(headers, "get", None)
+        found = get(name) if callable(get) else None
+    return found if isinstance(found, str) else None
+
+
+# --- by type and text ---------------------------------------------------------------------------------------
+
+
+def _by_type(failure: object) -> Failure | None:
+    return next((_BY_TYPE_NAME[name] for name in _names(failure) if name in _BY_TYPE_NAME), None)
+
+
+def _names(failure: object) -> list[str]:
+    """The names of a failure's type and its bases, of a JavaScript error its own name first."""
+    own = [_member(failure, "foreign_type_name"), _member(failure, "name")]
+    names = [name for name in own if isinstance(name, str) and name]
+    if isinstance(failure, BaseException):
+        names += [base.__name__ for base in type(failure).__mro__]
+    return names or [""]
+
+
+def _by_text(failure: object) -> Failure | None:
+    text = _text_of(failure)
+    return next((known for pattern, known in _BY_TEXT if pattern.search(text)), None)
+
+
+def _text_of(failure: object) -> str:
+    if isinstance(failure, (str, BaseException)):
+        return str(failure)[:MAX_MESSAGE_CHARS]
+    message = _member(failure, "message")
+    return message[:MAX_MESSAGE_CHARS] if isinstance(message, str) else ""
+
+
+def _is_programming_error(error: BaseException) -> bool:
+    return isinstance(error, _PROGRAMMING_ERRORS) or _names(error)[0] in _OWN_FAULTS
+
+
+def _member(holder: object, name: str) -> Any:
+    if isinstance(holder, Mapping):
+        return holder.get(name)
+    return getattr(holder, name, None)

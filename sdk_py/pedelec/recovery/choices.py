@@ -1,0 +1,241 @@
+"""`choose_one`: which of several things was meant, or who has to say.
+
+Owns when a match is clear enough to go on with, and what an agent is told when it is not. How well a name
+fits stands in `similarity`.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pedelec.catalogue import Code
+from pedelec.envelope import MAX_CHOICES
+from pedelec.errors import PedelecError, ToolError
+from pedelec.recovery.similarity import EXACT, SAME_WORDS, similarity
+
+logger = logging.getLogger("pedelec")
+
+_MARGIN = 0.1
+"""So much worse must the runner-up be."""
+_CONSEQUENTIAL_ACCEPT = SAME_WORDS
+_NAME_FIELDS = ("name", "label", "title")
+_MAX_TELLING_FIELDS = 4
+_MAX_FIELD_CHARS = 100
+_NAMES_IN_MESSAGE = 3
+
+type Reader = str | Callable[[Any], Any]
+"""How to read something off a candidate: the name of a field, or a function."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """How sure one must be. `accept` and `reject` are similarities, 0 to 1."""
+
+    accept: float = 0.9
+    reject: float = 0.5
+    limit: int = MAX_CHOICES
+    consequential: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.reject <= self.accept <= 1 or self.limit < 1:
+            problem = "It takes 0 <= reject <= accept <= 1, and a limit of at least 1."
+            raise PedelecError(Code.INVALID_INPUT, problem)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """What choosing needs of a thing: its name, the value that means it in a call, its other fields."""
+
+    name: str
+    value: Any
+    fields: Mapping[str, Any]
+
+
+def choose_one[T](
+    query: str,
+    candidates: Iterable[T],
+    *,
+    key: Reader | None = None,
+    value: Reader | None = None,
+    accept: float = 0.9,
+    reject: float = 0.5,
+    limit: int = MAX_CHOICES,
+    consequential: bool = False,
+    argument: str | None = None,
+) -> T:
+    """The one candidate that is clearly meant.
+
+    A match is clear where it is at least `accept` and the runner-up is clearly worse, or where the text is
+    the very name or value of one candidate alone.
+
+    Args:
+        query: what the caller asked for.
+        candidates: strings, mappings or objects.
+        key: what to compare with; unless given the string itself, or the field `name`, `label` or `title`.
+        value: what a call says to mean just this candidate; unless given its `id`, or else its name.
+        accept: similarity from which on a match is taken, 0 to 1.
+        reject: similarity below which a candidate is no option.
+        limit: options or suggestions in an error, at most; what is left out is counted.
+        consequential: take nothing but the name itself (case, accents and punctuation aside), because the
+            call cannot be undone.
+        argument: the name of the call's argument that says which one; unless given it is the argument whose
+            value is `query`.
+
+    Raises:
+        ToolError: `AMBIGUOUS_CHOICE` (class `userInput`) with the options and the call for each; `NO_MATCH`
+            (class `permanent`) with the nearest as suggestions.
+        PedelecError: `INVALID_INPUT` where names cannot be read or the thresholds contradict each other.
+    """
+    known = list(candidates)
+    bar = Bar(accept=accept, reject=reject, limit=limit, consequential=consequential)
+    return known[decide(query, _described(known, key, value), bar, argument)]
+
+
+def decide(query: str, candidates: Sequence[Candidate], bar: Bar, argument: str | None = None) -> int:
+    """The index of the candidate that is meant; raises as `choose_one` does."""
+    scores = [_score(query, candidate) for candidate in candidates]
+    ranked = sorted(range(len(scores)), key=lambda index: -scores[index])
+    best = next(iter(ranked), None)
+    if best is None or scores[best] < bar.reject:
+        raise _no_match(query, [candidates[index].name for index in ranked], bar.limit)
+    if _is_clear([scores[index] for index in ranked[:2]], bar):
+        logger.info("“%s” was taken for “%s” (%.2f).", query, candidates[best].name, scores[best])
+        return best
+    options = [candidates[index] for index in ranked if scores[index] >= bar.reject]
+    raise _ambiguous(query, options, bar.limit, argument)
+
+
+def _is_clear(scores: list[float], bar: Bar) -> bool:
+    best, *others = scores
+    second = others[0] if others else 0.0
+    if best == EXACT:
+        return second < EXACT
+    needed = max(bar.accept, _CONSEQUENTIAL_ACCEPT) if bar.consequential else bar.accept
+    margin = 2 * _MARGIN if bar.consequential else _MARGIN
+    return best >= needed and best - second >= margin
+
+
+def _score(query: str, candidate: Candidate) -> float:
+    return EXACT if str(candidate.value) == query else similarity(query, candidate.name)
+
+
+# --- what the agent is told ---------------------------------------------------------------------------------
+
+
+def _ambiguous(query: str, options: Sequence[Candidate], limit: int, argument: str | None) -> ToolError:
+    shown = options[:limit]
+    telling = _telling_fields(shown)
+    fields = [_picked(option.fields, telling) for option in shown]
+    labels = _labels(shown, fields)
+    names = [f"“{label}”" for label in labels[:_NAMES_IN_MESSAGE]]
+    others = len(options) - len(names)
+    details: dict[str, Any] = {
+        "query": query,
+        "names": " or ".join(names) + (f" or {others} others" if others else ""),
+    }
+    if argument is not None:
+        details["argument"] = argument
+    if len(options) > len(shown):
+        details["leftOut"] = {"options": len(options) - len(shown)}
+    told = [
+        {"label": label, "value": one.value, **telling}
+        for label, one, telling in zip(labels, shown, fields, strict=True)
+    ]
+    return ToolError(Code.AMBIGUOUS_CHOICE, options=told, details=details)
+
+
+def _no_match(query: str, names: Sequence[str], limit: int) -> ToolError:
+    if not names:
+        return ToolError(
+            Code.NO_MATCH,
+            f"“{query}” was not found: there is nothing to choose from yet. Nothing was done.",
+            recovery_steps=["Tell the user that there is nothing to choose from yet."],
+            suggestions=["The list is empty at the moment: the user has to add something first."],
+            details={"query": query},
+        )
+    different = list(dict.fromkeys(names))
+    nearest = " or ".join(f"“{name}”" for name in different[:_NAMES_IN_MESSAGE])
+    details: dict[str, Any] = {"query": query, "nearest": nearest}
+    if len(different) > limit:
+        details["leftOut"] = {"suggestions": len(different) - limit}
+    return ToolError(Code.NO_MATCH, suggestions=different[:limit], details=details)
+
+
+def _labels(options: Sequence[Candidate], fields: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Their names; where two have the same one, what tells them apart stands behind it."""
+    names = [option.name for option in options]
+    return [
+        f"{name} ({', '.join(str(value) for value in own.values())})"
+        if own and names.count(name) > 1
+        else name
+        for name, own in zip(names, fields, strict=True)
+    ]
+
+
+def _telling_fields(options: Sequence[Candidate]) -> list[str]:
+    """The fields that tell the options apart, in the candidates' own order."""
+    names = dict.fromkeys(name for option in options for name in option.fields)
+    telling = [name for name in names if len({repr(_short(one.fields.get(name))) for one in options}) > 1]
+    return [name for name in telling if name not in ("label", "value", "call")][:_MAX_TELLING_FIELDS]
+
+
+def _picked(fields: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: _short(fields[name]) for name in names if name in fields}
+
+
+def _short(value: Any) -> Any:
+    return value[:_MAX_FIELD_CHARS] if isinstance(value, str) else value
+
+
+# --- reading candidates ------------------------------------------------------------------------------------
+
+
+def _described(candidates: Sequence[Any], key: Reader | None, value: Reader | None) -> list[Candidate]:
+    fields = [_fields_of(candidate) for candidate in candidates]
+    names = [str(_read(*pair, key or _name_field(pair[1]))) for pair in zip(candidates, fields, strict=True)]
+    values = _values(candidates, fields, names, value)
+    return [
+        Candidate(name=name, value=means, fields=_scalars(own, {name, means}))
+        for name, means, own in zip(names, values, fields, strict=True)
+    ]
+
+
+def _values(
+    candidates: Sequence[Any], fields: Sequence[Mapping[str, Any]], names: list[str], value: Reader | None
+) -> list[Any]:
+    if value is None and not all("id" in own for own in fields):
+        return list(names)
+    return [_read(*pair, value or "id") for pair in zip(candidates, fields, strict=True)]
+
+
+def _fields_of(candidate: Any) -> Mapping[str, Any]:
+    if isinstance(candidate, Mapping):
+        return candidate
+    return {} if isinstance(candidate, str) else getattr(candidate, "__dict__", {})
+
+
+def _name_field(fields: Mapping[str, Any]) -> Reader:
+    return next((name for name in _NAME_FIELDS if name in fields), str)
+
+
+def _read(candidate: Any, fields: Mapping[str, Any], reader: Reader) -> Any:
+    if callable(reader):
+        return reader(candidate)
+    if reader in fields:
+        return fields[reader]
+    if hasattr(candidate, reader):
+        return getattr(candidate, reader)
+    raise PedelecError(Code.INVALID_INPUT, f"A candidate has no field {reader!r}.", details={"field": reader})
+
+
+def _scalars(fields: Mapping[str, Any], known: set[Any]) -> dict[str, Any]:
+    return {
+        str(name): value
+        for name, value in fields.items()
+        if not str(name).startswith("_") and _is_scalar(value) and value not in known
+    }
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, (str, int, float))
