@@ -99,6 +99,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     serve.set_defaults(run=_serve)
 
+    mcp = commands.add_parser("mcp", parents=[state], help="serve an MCP client on stdin and stdout")
+    mcp.add_argument("--start", action="store_true", help="start Core where none runs")
+    mcp.set_defaults(run=_mcp)
+
     origins = commands.add_parser("origins", parents=[state], help="list the approved origins")
     origins.set_defaults(run=_origins)
     for name, run, purpose in (
@@ -175,6 +179,13 @@ def _announce(url: str) -> None:
     """Tell whoever started us. Should nobody listen any more, we run all the same."""
     with contextlib.suppress(OSError):
         os.write(sys.stdout.fileno(), f"ready {url}\n".encode())
+
+
+def _mcp(options: argparse.Namespace) -> int:
+    from pedelec_core.mcp_bridge.bridge import run_bridge
+
+    run_bridge(StateDir(options.state_dir), start=options.start)
+    return 0
 
 
 def _origin_store(options: argparse.Namespace) -> OriginStore:

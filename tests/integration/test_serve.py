@@ -47,7 +47,8 @@ def test_a_stopped_core_leaves_nothing_behind(own_core: CoreProcess, number: int
     done = own_core.stop(number)
     assert done.status == 0
     assert "Traceback" not in done.stderr
-    assert sorted(path.name for path in own_core.state_dir.iterdir()) == ["core.lock", "journal.db"]
+    kept = ["core.lock", "journal.db", "token"]
+    assert sorted(path.name for path in own_core.state_dir.iterdir()) == kept
 
 
 def test_core_stops_with_pages_connected_and_calls_running(own_core: CoreProcess) -> None:

@@ -57,7 +57,7 @@ _MAX_CALL_ID_CHARS: Final = 200
 
 _log = logging.getLogger(__name__)
 
-type _Context = ServerRequestContext[Any, Any]
+type Context = ServerRequestContext[Any, Any]
 
 
 class _Server(Server[Any]):
@@ -113,7 +113,7 @@ class Gateway:
             title="Pedelec: tools of open web pages",
             instructions=instructions.render(self._catalogue.apps),
             on_list_tools=self._list_tools,
-            on_call_tool=self._call_tool,
+            on_call_tool=self.call_tool,
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_resource_templates,
             on_read_resource=self._read_resource,
@@ -161,7 +161,7 @@ class Gateway:
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
-    async def _list_tools(self, _ctx: _Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def _list_tools(self, _ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         _refuse_cursor(params)
         own = [_listed(name, own_tools.REGISTRY.get(name), None) for name in own_tools.REGISTRY.names()]
         entries = self._current().entries.values()
@@ -170,7 +170,12 @@ class Gateway:
 
     # --- calls ----------------------------------------------------------------------------------------------
 
-    async def _call_tool(self, ctx: _Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+        """Answer `tools/call`.
+
+        Raises:
+            MCPError: there is no such tool (-32602). Every other failure is a result.
+        """
         try:
             args_text = to_json(params.arguments or {})
             own = own_tools.own_tool(params.name)
@@ -190,7 +195,7 @@ class Gateway:
             _log.exception("a call of %s failed", params.name)
             return results.of_error(PedelecError(Code.INTERNAL_ERROR))
 
-    async def _call_own(self, ctx: _Context, tool: Tool, args_text: str) -> CallToolResult:
+    async def _call_own(self, ctx: Context, tool: Tool, args_text: str) -> CallToolResult:
         args = parse_args(args_text, self._hub.limits)
         tool.validate(args)
         catalogue = self._current()
@@ -199,7 +204,7 @@ class Gateway:
         wanted = own_tools.target(catalogue, args)
         return await self._call_page(ctx, _Call(wanted.entry, wanted.thread_id, wanted.args_text))
 
-    async def _call_page(self, ctx: _Context, call: _Call) -> CallToolResult:
+    async def _call_page(self, ctx: Context, call: _Call) -> CallToolResult:
         request = ToolCallRequest(
             thread_id=call.thread_id,
             tool=call.entry.tool.name,
@@ -224,24 +229,24 @@ class Gateway:
             running.leave()
         return results.of_answer(answer, call.entry)
 
-    async def _cancelled(self, ctx: _Context, params: CancelledNotificationParams) -> None:
+    async def _cancelled(self, ctx: Context, params: CancelledNotificationParams) -> None:
         if params.request_id is not None:
             self.calls.cancelled(CallKey(Channel.of(ctx).id, str(params.request_id)))
 
-    async def _received(self, ctx: _Context, params: ReceivedParams) -> None:
+    async def _received(self, ctx: Context, params: ReceivedParams) -> None:
         self.calls.received(CallKey(Channel.of(ctx).id, str(params.request_id)))
 
     # --- large results --------------------------------------------------------------------------------------
 
     async def _list_resources(
-        self, _ctx: _Context, params: PaginatedRequestParams | None
+        self, _ctx: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         """Results are linked where they are given, and not listed: their addresses are for who called."""
         _refuse_cursor(params)
         return ListResourcesResult(resources=[])
 
     async def _list_resource_templates(
-        self, _ctx: _Context, params: PaginatedRequestParams | None
+        self, _ctx: Context, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
         _refuse_cursor(params)
         template = ResourceTemplate(
@@ -252,7 +257,7 @@ class Gateway:
         )
         return ListResourceTemplatesResult(resource_templates=[template])
 
-    async def _read_resource(self, _ctx: _Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+    async def _read_resource(self, _ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(params.uri)
         try:
             if not uri.startswith(results.RESULT_URI):
@@ -267,7 +272,7 @@ class Gateway:
 
     # --- clients that shook hands ---------------------------------------------------------------------------
 
-    async def _initialized(self, ctx: _Context, _params: NotificationParams) -> None:
+    async def _initialized(self, ctx: Context, _params: NotificationParams) -> None:
         channel = Channel.of(ctx)
         self._listeners[channel.id] = ctx.session
         self._listeners.move_to_end(channel.id)
@@ -295,7 +300,7 @@ def _listed(name: str, tool: Tool, meta: dict[str, Any] | None) -> ListedTool:
     )
 
 
-def _call_id(ctx: _Context) -> str | None:
+def _call_id(ctx: Context) -> str | None:
     """The client's own name for the call, where it gave one: a retry has the same."""
     named = ctx.meta.get(CALL_ID_META) if ctx.meta else None
     return named if isinstance(named, str) and 0 < len(named) <= _MAX_CALL_ID_CHARS else None
