@@ -7,6 +7,7 @@
 (() => {
   const VERSION = "0.1.0";
   const PAGE = Symbol.for("pedelec.page");
+  const MOMENT_MS = 100;
 
   class PedelecError extends Error {
     /** @param {{code: string, message: string}} envelope with all else that the error tells */
@@ -45,14 +46,6 @@
   const ready = Promise.withResolvers();
   ready.promise.catch(() => {}); // told by fail(); whoever awaits `ready` hears of it there
   let settled = false;
-  // A page that is left has its downloads cut off. That is worth telling only if the reader comes back to it.
-  let leaving = false;
-  let untold = null;
-  globalThis.addEventListener("pagehide", () => (leaving = true));
-  globalThis.addEventListener("pageshow", () => {
-    leaving = false;
-    if (untold !== null) fail(untold);
-  });
   let runtime = ready.promise;
 
   const announce = (kind, detail) => globalThis.dispatchEvent(new CustomEvent(`pedelec:${kind}`, { detail }));
@@ -65,16 +58,16 @@
     return true;
   }
 
+  // A page that is left has its downloads cut off, which is no failure to tell: its timers run no more. They do if
+  // the reader comes back to it.
   function fail(error) {
-    if (settled) return;
-    if (leaving) {
-      untold = error;
-      return;
-    }
-    settled = true;
-    console.error(`[pedelec] ${error.code}: ${error.message}`);
-    ready.reject(error);
-    announce("failed", { error, script: null, line: null });
+    setTimeout(() => {
+      if (settled) return;
+      settled = true;
+      console.error(`[pedelec] ${error.code}: ${error.message}`);
+      ready.reject(error);
+      announce("failed", { error, script: null, line: null });
+    }, MOMENT_MS);
   }
 
   async function sdk(module) {
