@@ -16,7 +16,7 @@ from pedelec.errors import PedelecError, rendered_all
 ANSWER = "<answer>"
 """Stands in a call for what the user answers."""
 
-_MAX_NAMED = 3
+_MAX_CHOICES_CHARS = 240
 _MAX_LABEL_CHARS = 60
 
 
@@ -75,11 +75,20 @@ def _call_facts(envelope: dict[str, Any], options: list[Any], call: CallFacts) -
         name = details.get("argument") or call.argument_holding(details.get("expected"))
         if name:
             facts["again"] = call.text({name: details["current"]})
-    choices = [_choice(option) for option in options[:_MAX_NAMED]]
-    if choices:
-        more = len(envelope["options"]) - len(choices)
-        facts["choices"] = "; ".join(choices) + (f"; {more} more in options" if more else "")
+    if options:
+        facts["choices"] = _choices(options)
     return facts
+
+
+def _choices(options: list[Any]) -> str:
+    """The first options with their calls, as many as leave the step within what is shown."""
+    told = ""
+    for count, option in enumerate(options):
+        longer = f"{told}; {_choice(option)}" if told else _choice(option)
+        if count and len(longer) > _MAX_CHOICES_CHARS:
+            return f"{told}; {len(options) - count} more in options"
+        told = longer
+    return told
 
 
 def _choice(option: Any) -> str:

@@ -284,7 +284,9 @@ def _header(headers: object, name: str) -> str | None:
 
 
 def _by_type(failure: object) -> Failure | None:
-    return next((_BY_TYPE_NAME[name] for name in _names(failure) if name in _BY_TYPE_NAME), None)
+    known = next((_BY_TYPE_NAME[name] for name in _names(failure) if name in _BY_TYPE_NAME), None)
+    # pyodide.http raises an AbortError for whatever `fetch` rejects with.
+    return _UNREACHABLE if known is _ABORTED and _NETWORK_TEXT.search(_text_of(failure)) else known
 
 
 def _names(failure: object) -> list[str]:

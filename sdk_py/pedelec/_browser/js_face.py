@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from pedelec._browser import promises, scripts
+from pedelec._browser.outcome import exception_of
 from pedelec._browser.page import border, js_null
 from pedelec.client import Pedelec
 from pedelec.context import EventContext
@@ -42,6 +43,7 @@ class Face:
             "on_tool": self._on_tool,
             "off_tool": self._off_tool,
             "inspect_script": self._inspect_script,
+            "recover": self._recover,
         }
         self._later: dict[str, Callable[[Any, list[Any]], Coroutine[Any, Any, Any]]] = {
             "create_session": self._create_session,
@@ -125,6 +127,11 @@ class Face:
 
     async def _end_session(self, payload: Any, _functions: list[Any]) -> None:
         await self._session(payload).session.end()
+
+    def _recover(self, payload: Any, _functions: list[Any]) -> JsonObject:
+        from pedelec.recovery import requests  # when the page first needs it
+
+        return requests.answer(payload["function"], payload["given"], exception_of)
 
     # --- scripts ----------------------------------------------------------------------------------------
 

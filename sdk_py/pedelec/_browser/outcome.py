@@ -12,11 +12,15 @@ from pedelec.protocol import RawJson
 
 
 class JsError(Exception):
-    """Something that a JavaScript handler threw, under its own type's name."""
+    """Something that a JavaScript handler threw, by its own type's name, with the HTTP facts that it has."""
 
-    def __init__(self, type_name: str, message: str) -> None:
+    def __init__(
+        self, type_name: str, message: str, status: int | None = None, headers: dict[str, str] | None = None
+    ) -> None:
         super().__init__(message)
         self.foreign_type_name = type_name
+        self.status = status
+        self.headers = headers
 
 
 def read_outcome(text: str) -> RawJson:
@@ -34,7 +38,11 @@ def read_outcome(text: str) -> RawJson:
 
 def read_refusal(text: str) -> Exception:
     """The exception that a refusal stands for; see `read_outcome`."""
-    refusal: dict[str, Any] = json.loads(text)
+    return exception_of(json.loads(text))
+
+
+def exception_of(refusal: dict[str, Any]) -> Exception:
+    """As `read_refusal`, of the refusal itself."""
     match refusal:
         case {"fault": {"path": path, "type": type_name, "hint": hint}}:
             return NotJsonSafeError(path=path, type_name=type_name, hint=hint)
@@ -43,7 +51,8 @@ def read_refusal(text: str) -> Exception:
         case {"domain": envelope}:
             return ToolError.from_wire(envelope)
         case _:
-            error = JsError(refusal["type"], refusal["message"])
+            facts = (refusal.get("status"), refusal.get("headers"))
+            error = JsError(refusal["type"], refusal["message"], *facts)
             if refusal["stack"]:
                 error.add_note(refusal["stack"])
             return error

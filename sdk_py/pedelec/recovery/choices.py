@@ -89,7 +89,8 @@ def choose_one[T](
     """
     known = list(candidates)
     bar = Bar(accept=accept, reject=reject, limit=limit, consequential=consequential)
-    return known[decide(query, _described(known, key, value), bar, argument)]
+    names = names_of(known, key)
+    return known[decide(query, described(known, names, values_of(known, names, value)), bar, argument)]
 
 
 def decide(query: str, candidates: Sequence[Candidate], bar: Bar, argument: str | None = None) -> int:
@@ -191,22 +192,28 @@ def _short(value: Any) -> Any:
 # --- reading candidates ------------------------------------------------------------------------------------
 
 
-def _described(candidates: Sequence[Any], key: Reader | None, value: Reader | None) -> list[Candidate]:
+def names_of(candidates: Sequence[Any], key: Reader | None) -> list[str]:
+    """What the query is compared with; see `choose_one`."""
     fields = [_fields_of(candidate) for candidate in candidates]
-    names = [str(_read(*pair, key or _name_field(pair[1]))) for pair in zip(candidates, fields, strict=True)]
-    values = _values(candidates, fields, names, value)
     return [
-        Candidate(name=name, value=means, fields=_scalars(own, {name, means}))
-        for name, means, own in zip(names, values, fields, strict=True)
+        str(_read(one, own, key or _name_field(own))) for one, own in zip(candidates, fields, strict=True)
     ]
 
 
-def _values(
-    candidates: Sequence[Any], fields: Sequence[Mapping[str, Any]], names: list[str], value: Reader | None
-) -> list[Any]:
+def values_of(candidates: Sequence[Any], names: Sequence[str], value: Reader | None) -> list[Any]:
+    """What a call says to mean each candidate; see `choose_one`."""
+    fields = [_fields_of(candidate) for candidate in candidates]
     if value is None and not all("id" in own for own in fields):
         return list(names)
-    return [_read(*pair, value or "id") for pair in zip(candidates, fields, strict=True)]
+    return [_read(one, own, value or "id") for one, own in zip(candidates, fields, strict=True)]
+
+
+def described(candidates: Sequence[Any], names: Sequence[str], values: Sequence[Any]) -> list[Candidate]:
+    """The candidates as far as choosing needs them."""
+    return [
+        Candidate(name=name, value=value, fields=_scalars(_fields_of(one), (name, value)))
+        for one, name, value in zip(candidates, names, values, strict=True)
+    ]
 
 
 def _fields_of(candidate: Any) -> Mapping[str, Any]:
@@ -229,7 +236,7 @@ def _read(candidate: Any, fields: Mapping[str, Any], reader: Reader) -> Any:
     raise PedelecError(Code.INVALID_INPUT, f"A candidate has no field {reader!r}.", details={"field": reader})
 
 
-def _scalars(fields: Mapping[str, Any], known: set[Any]) -> dict[str, Any]:
+def _scalars(fields: Mapping[str, Any], known: tuple[Any, ...]) -> dict[str, Any]:
     return {
         str(name): value
         for name, value in fields.items()

@@ -6,7 +6,15 @@
 
 import { quietly } from "./describe.mjs";
 import { encode } from "./encode.mjs";
+import { PedelecError } from "./page.mjs";
 import { describeThrown } from "./thrown.mjs";
+
+const contexts = new WeakMap();
+
+/** The call that a handler's context belongs to, for whoever has to write it out; undefined for other objects. */
+export function callOf(context) {
+  return contexts.get(context)?.();
+}
 
 export class Calls {
   #limits = { maxBytes: 0, maxDepth: 0 };
@@ -20,6 +28,7 @@ export class Calls {
 
   /** `=` and the JSON text of a value, or `!` and why it has none. */
   outcomeOf(value) {
+    if (quietly(() => value instanceof PedelecError) === true) return refusalOf(value); // returned is as thrown
     const { text, fault, size } = encode(value, this.#limits);
     if (text !== undefined) return `=${text}`;
     return `!${JSON.stringify(fault === undefined ? { size, limit: this.#limits.maxBytes } : { fault })}`;
@@ -44,6 +53,7 @@ export class Calls {
   invoke(handler, key, generic, remainingMs, argsText, contextText) {
     try {
       const context = this.#open(key, remainingMs, JSON.parse(contextText));
+      contexts.set(context, () => ({ tool: context.tool, args: JSON.parse(argsText) }));
       const args = JSON.parse(argsText);
       const result = generic ? handler(context.tool, args, context) : handler(args, context);
       if (isThenable(result)) return this.#settled(result, key);

@@ -2,4 +2,4 @@
 // nothing.)
 
 export const page = globalThis[Symbol.for("pedelec.page")];
-export const { PedelecError } = page;
+export const { PedelecError, ToolError } = page;

@@ -98,6 +98,95 @@ export class PedelecError extends Error {
   details?: unknown;
 }
 
+/** The fields of an error that its author may set; see docs/errors.md. */
+export type ToolErrorFields = {
+  errorType?: string;
+  reason?: string;
+  recoverySteps?: string[];
+  options?: unknown[];
+  suggestions?: unknown[];
+  effects?: "none" | "unknown" | "applied";
+  details?: Record<string, unknown>;
+};
+
+/**
+ * An error of a handler's own, thrown or returned: the call's result under its own code. The constructors ask for
+ * what the reader of that class needs; they work once `ready` has resolved. See docs/designing-errors.md.
+ */
+export class ToolError extends PedelecError {
+  /** The same call may work in `after` seconds. */
+  static retryable(code: string, message: string, fields: ToolErrorFields & { after: number }): ToolError;
+  /** The same call will never work. */
+  static permanent(code: string, message: string, fields?: ToolErrorFields): ToolError;
+  /** Only the user can say how to go on: a `question`, or `options` such as `{label, value}`. */
+  static userInput(
+    code: string,
+    message: string,
+    fields: ToolErrorFields & ({ question: string } | { options: unknown[] }),
+  ): ToolError;
+  /** The user has to renew access; `reconnect` says how. */
+  static authRequired(
+    code: string,
+    message: string,
+    fields: ToolErrorFields & { reconnect: string },
+  ): ToolError;
+  /** Something that only the user can set up is missing. */
+  static notConfigured(what: string, how: string, fields?: ToolErrorFields): ToolError;
+}
+
+/** One way of doing something, for `recovery.firstThatWorks`. */
+export type Alternative<TResult = unknown> = {
+  name: string;
+  run: () => TResult | PromiseLike<TResult>;
+  /** What it does to the world, in a few words, or "none". */
+  effects: string;
+};
+
+type ErrorReport = Record<string, Record<string, JsonValue>>;
+
+/** Errors that heal; they work once `ready` has resolved. See docs/designing-errors.md. */
+export const recovery: {
+  /** The one candidate that is clearly meant; else throws `AMBIGUOUS_CHOICE` or `NO_MATCH`. */
+  chooseOne<T>(
+    query: string,
+    candidates: Iterable<T>,
+    options?: {
+      key?: string | ((candidate: T) => unknown);
+      value?: string | ((candidate: T) => unknown);
+      accept?: number;
+      reject?: number;
+      limit?: number;
+      consequential?: boolean;
+      argument?: string;
+    },
+  ): T;
+  /** Run several sources at once; what failed is null. Throws `NO_PART_WORKED` where all did. */
+  gatherParts<TParts extends Record<string, unknown>>(
+    sources: { [Name in keyof TParts]: (() => TParts[Name] | PromiseLike<TParts[Name]>) | PromiseLike<TParts[Name]> },
+    options?: { argument?: string; context?: ToolCallContext },
+  ): Promise<{
+    completeness: "complete" | "partial";
+    parts: { [Name in keyof TParts]: TParts[Name] | null };
+    errors?: ErrorReport;
+    recoverySteps?: string[];
+  }>;
+  /** Try several ways in order; another with other effects only if `allow` names it. */
+  firstThatWorks<TResult>(
+    alternatives: Iterable<Alternative<TResult>>,
+    options?: { allow?: Iterable<unknown>; argument?: string },
+  ): Promise<{ result: TResult; channelUsed: string; wasFallback: boolean; errors?: ErrorReport }>;
+  /** The failure of a service: an Error, a Response or a text. Nothing of its own words is passed on. */
+  upstreamError(failure: unknown, options?: { service?: string }): ToolError;
+  /** Throws `VERSION_CONFLICT` unless both are the same. */
+  requireVersion(
+    expected: string | number | null | undefined,
+    actual: string | number,
+    options?: { what?: string; read?: string; argument?: string },
+  ): void;
+  /** The error for a call that was made for what the page showed before. */
+  staleCall(what?: string, options?: { read?: string }): ToolError;
+};
+
 export type PedelecSessionStatus = "idle" | "running" | "waiting_tool_result" | "ended" | "error";
 
 /** Times are in milliseconds since the epoch. */
@@ -227,6 +316,8 @@ declare global {
     readonly version: typeof version;
     readonly Pedelec: typeof Pedelec;
     readonly PedelecError: typeof PedelecError;
+    readonly ToolError: typeof ToolError;
+    readonly recovery: typeof recovery;
     readonly defineTool: typeof defineTool;
     readonly attach: typeof attach;
   };

@@ -23,6 +23,45 @@
     }
   }
 
+  let kit = null;
+
+  // Errors for agents are made by Python, the same for both languages: from `ready` on.
+  function runningKit() {
+    if (kit !== null) return kit;
+    throw refuse("CORE_RUNTIME_UNAVAILABLE", "Python is not ready in this page yet: wait for `pedelec.ready`.");
+  }
+
+  class ToolError extends PedelecError {
+    static retryable(code, message, fields) {
+      return runningKit().toolError("retryable", { ...fields, code, message });
+    }
+
+    static permanent(code, message, fields) {
+      return runningKit().toolError("permanent", { ...fields, code, message });
+    }
+
+    static userInput(code, message, fields) {
+      return runningKit().toolError("userInput", { ...fields, code, message });
+    }
+
+    static authRequired(code, message, fields) {
+      return runningKit().toolError("authRequired", { ...fields, code, message });
+    }
+
+    static notConfigured(what, how, fields) {
+      return runningKit().toolError("notConfigured", { ...fields, what, how });
+    }
+
+    static {
+      this.prototype.name = "ToolError";
+    }
+  }
+
+  const KIT = ["chooseOne", "firstThatWorks", "gatherParts", "requireVersion", "staleCall", "upstreamError"];
+  const recovery = Object.freeze(
+    Object.fromEntries(KIT.map((name) => [name, (...given) => runningKit()[name](...given)])),
+  );
+
   const refuse = (code, message, details) =>
     new PedelecError(details === undefined ? { code, message } : { code, message, details });
 
@@ -53,6 +92,7 @@
   function succeed(started) {
     if (settled) return false;
     settled = true;
+    kit = started.kit;
     ready.resolve(started);
     announce("ready");
     return true;
@@ -98,6 +138,7 @@
     const { attach: attachRuntime } = await sdk("loader.mjs");
     const started = await attachRuntime(pyodide);
     runtime = Promise.resolve(started);
+    kit = started.kit;
     if (succeed(started)) started.runScripts();
   }
 
@@ -217,6 +258,8 @@
     ready: ready.promise.then(() => undefined),
     Pedelec,
     PedelecError,
+    ToolError,
+    recovery,
     defineTool: (tool) => tool,
     attach,
   };

@@ -3,5 +3,5 @@
 
 await import(new URL(`pedelec.js${new URL(import.meta.url).search}`, import.meta.url).href);
 
-export const { Pedelec, PedelecError, attach, defineTool, ready, version } =
+export const { Pedelec, PedelecError, ToolError, attach, defineTool, ready, recovery, version } =
   globalThis[Symbol.for("pedelec.page")];

@@ -25,14 +25,32 @@ const ENVELOPE_FIELDS = [
 
 /**
  * @param {unknown} thrown
- * @returns {{domain: object} | {type: string, message: string, stack: string}} JSON-safe
+ * @returns {{domain: object} | {type: string, message: string, stack: string, status?: number, headers?: object}}
+ *   JSON-safe
  */
 export function describeThrown(thrown) {
   const domain = quietly(() => domainError(thrown));
   if (domain !== undefined) return { domain };
   if (isErrorLike(thrown)) return describeError(thrown);
   const message = Object(thrown) === thrown ? describeObject(thrown) : String(thrown);
-  return { type: nameOf(thrown), message: message.toWellFormed(), stack: "" };
+  return { type: nameOf(thrown), message: message.toWellFormed(), stack: "", ...httpFacts(thrown) };
+}
+
+const HEADERS = ["retry-after", "date", "x-ratelimit-remaining"];
+
+// The status and what else tells when to try again, of a Response or of an error that has one.
+function httpFacts(thrown) {
+  for (const holder of [thrown, quietly(() => thrown.response)]) {
+    const status = quietly(() => holder.status);
+    if (Number.isInteger(status)) return { status, headers: headersOf(quietly(() => holder.headers)) };
+  }
+  return {};
+}
+
+function headersOf(headers) {
+  const read = (name) => quietly(() => (typeof headers.get === "function" ? headers.get(name) : headers[name]));
+  const found = HEADERS.map((name) => [name, read(name)]);
+  return Object.fromEntries(found.filter(([, value]) => typeof value === "string"));
 }
 
 // An Error's `code` is its author's private matter (Node and Firebase set one), as in the TypeScript SDK.
@@ -56,6 +74,7 @@ function describeError(error) {
     type: type.toWellFormed(),
     message: textField(error, "message"),
     stack: textField(error, "stack"),
+    ...httpFacts(error),
   };
 }
 

@@ -87,6 +87,7 @@ CASES: list[tuple[Any, str, str]] = [
     (ConnectionResetError(), "upstream_5xx", "retryable"),
     (asyncio.CancelledError(), "aborted", "permanent"),
     (javascript_error("AbortError", "The user aborted a request."), "aborted", "permanent"),
+    (javascript_error("AbortError", "Failed to fetch"), "upstream_5xx", "retryable"),
     (javascript_error("TimeoutError", "signal timed out"), "timeout", "retryable"),
     (javascript_error("TypeError", "Failed to fetch"), "upstream_5xx", "retryable"),
     (
