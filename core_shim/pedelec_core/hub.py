@@ -181,6 +181,14 @@ class Hub:
         self._arm(session)
         self.offer_changed()
 
+    def attach(self, session: Session, instance_id: str, connection: PageConnection, last_seq: int) -> None:
+        """A page joins a session, or comes back to it."""
+        known = session.pages
+        self.carry_out(session, session.attach(instance_id, connection.id, last_seq, now()))
+        if instance_id not in known:
+            self._save(session)
+        self.offer_changed()
+
     def tell(self, connection: PageConnection, message: CoreMessage) -> None:
         """Send a message once everything that was decided before it is written down."""
         self.commits.tell(lambda: connection.send(encode(message)))

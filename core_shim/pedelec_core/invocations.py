@@ -61,8 +61,8 @@ class Invocations:
         self._runner_answers = True
         self._turn: tuple[str, int] | None = None
 
-    def restore(self, invocations: Iterable[Invocation]) -> set[str]:
-        """Take up what an earlier Core left, oldest first. Returns the page instances that run some of it."""
+    def restore(self, invocations: Iterable[Invocation]) -> None:
+        """Take up what an earlier Core left, oldest first."""
         known = list(invocations)
         for invocation in known:
             invocation.abandoned = not (invocation.call.joins or invocation.acknowledged)
@@ -70,8 +70,6 @@ class Invocations:
         self._open = {each.id: each for each in known if each.state is not State.SETTLED}
         settled = sorted((each for each in known if each.outcome), key=lambda each: each.settled_at)
         self._settled = OrderedDict((each.id, each) for each in settled)
-        everything = (*self._settled.values(), *self._open.values())
-        return {each.instance_id for each in everything if each.instance_id and each.running_on_page}
 
     # --- the agent's side ---------------------------------------------------------------------------------
 

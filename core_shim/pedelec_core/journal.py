@@ -58,6 +58,7 @@ _MIGRATIONS: Final = (
     CREATE INDEX invocations_by_session ON invocations (session_id);
     """,
     "ALTER TABLE invocations RENAME COLUMN answered_by_page TO given_up",
+    "ALTER TABLE sessions ADD COLUMN pages TEXT NOT NULL DEFAULT '[]'",
 )
 
 

@@ -194,9 +194,7 @@ class PageDesk:
 
     def _join(self, page: _Page, session: Session, last_seq: int) -> None:
         """Comes after the response: a page has to know the session before it hears of its calls."""
-        decisions = session.attach(page.instance_id, page.connection.id, last_seq, now())
-        self._hub.carry_out(session, decisions)
-        self._hub.offer_changed()
+        self._hub.attach(session, page.instance_id, page.connection, last_seq)
 
     def _submit(self, page: _Page, message: SubmitToolResult) -> None:
         session = self._hub.sessions.get(message.session_id)

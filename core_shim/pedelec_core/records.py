@@ -35,7 +35,10 @@ LARGE_HEAD: Final = _RESULT + _COMPRESSED
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:
-    """A session. `seq_base` is the event number at which the Core that holds it began."""
+    """A session. `seq_base` is the event number at which the Core that holds it began.
+
+    `tools` and `pages` (instances) are JSON lists.
+    """
 
     id: str
     origin: str
@@ -46,6 +49,7 @@ class SessionRecord:
     created_at_ms: int
     ended_at_ms: int | None
     seq_base: int
+    pages: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,7 @@ def session_to_record(session: Session, seq_base: int, now: Instant) -> SessionR
         created_at_ms=session.created_at_ms,
         ended_at_ms=None if session.ended_at is None else to_epoch_ms(session.ended_at, now),
         seq_base=seq_base,
+        pages=encode_value(session.pages),
     )
 
 
@@ -120,6 +125,7 @@ def session_from_record(
     ended = record.ended_at_ms
     session.restore(
         [from_record(each, now, patience=times.restart_grace) for each in invocations],
+        pages=json.loads(record.pages),
         created_at_ms=record.created_at_ms,
         ended_at=None if ended is None else min(from_epoch_ms(ended, now), now.seconds),
         seq=record.seq_base + _SEQ_STEP,

@@ -73,7 +73,7 @@ class Session:
         self._pages: dict[str, str] = {}  # instance id → connection id; the first that answers has the lease
         self._silent: set[str] = set()  # those of them that do not answer heartbeats
         self._lost: dict[str, float] = {}  # instance id → until when it may come back
-        self._restored: set[str] = set()  # lost instances that lost Core, not Core them
+        self._newcomers = 0  # instances that came while others were lost, and may have come in their place
         self._empty_until: float | None = now.seconds + self._absence  # None while a page is here
 
     @property
@@ -85,6 +85,7 @@ class Session:
         self,
         invocations: list[Invocation],
         *,
+        pages: list[str],
         created_at_ms: int,
         ended_at: float | None,
         seq: int,
@@ -97,8 +98,8 @@ class Session:
         self.created_at_ms = created_at_ms
         self.ended_at = ended_at
         self._seq = seq
-        self._restored = self.calls.restore(invocations)
-        self._lost = dict.fromkeys(self._restored, now.seconds + self._times.restart_grace)
+        self.calls.restore(invocations)
+        self._lost = dict.fromkeys(pages, now.seconds + self._times.restart_grace)
         self._empty_until = now.seconds + max(self._absence, self._times.restart_grace)
 
     @property
@@ -108,6 +109,11 @@ class Session:
     @property
     def page_count(self) -> int:
         return len(self._pages)
+
+    @property
+    def pages(self) -> list[str]:
+        """The page instances that are here, or may come back."""
+        return [*self._pages, *self._lost]
 
     def next_seq(self) -> int:
         """The number of the session's next event."""
@@ -125,9 +131,9 @@ class Session:
     def attach(self, instance_id: str, connection_id: str, last_seq: int, now: Instant) -> list[Decision]:
         """A page instance joins, or comes back on another connection having seen events up to `last_seq`.
 
-        An instance that never was here takes the place of those that are lost: they were reloaded or
-        closed, and what they ran is cut off. Not so after a restart of Core, when all are lost and each comes
-        back in its own time.
+        An instance that never was here takes the place of one that is lost: that was reloaded or closed, and
+        what it ran is cut off. Where several are lost, as after a restart of Core, nobody knows yet whose
+        place it is; those who come back meanwhile keep theirs.
         """
         returns = instance_id in self._pages or instance_id in self._lost
         self._pages[instance_id] = connection_id
@@ -136,10 +142,11 @@ class Session:
         decisions: list[Decision] = []
         if returns:
             self._lost.pop(instance_id, None)
-            self._restored.discard(instance_id)
             decisions += self.calls.instance_resumed(instance_id, last_seq)
-        else:
-            decisions += self._give_up([each for each in self._lost if each not in self._restored], now)
+        elif self._lost:
+            self._newcomers += 1
+        if len(self._lost) <= self._newcomers:
+            decisions += self._give_up(list(self._lost), now)
         return decisions + self._pass_lease(now)
 
     def detach(self, connection_id: str, now: Instant) -> list[Decision]:
@@ -212,8 +219,9 @@ class Session:
         decisions: list[Decision] = []
         for instance_id in instance_ids:
             del self._lost[instance_id]
-            self._restored.discard(instance_id)
             decisions += self.calls.instance_replaced(instance_id, now)
+        if not self._lost:
+            self._newcomers = 0
         return decisions
 
     def _pass_lease(self, now: Instant) -> list[Decision]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from pedelec.errors import PedelecError
 from pedelec.protocol import JsonValue, RawJson, encode_value
 from pedelec_core.invocation import Call, CallLimits, Instant, Invocation, Outcome, State
-from pedelec_core.journal import Batch, Journal, JournalError
+from pedelec_core.journal import _MIGRATIONS, Batch, Journal, JournalError
 from pedelec_core.records import from_record, session_from_record, session_to_record, to_record
 from pedelec_core.registry import ToolRegistry
 from pedelec_core.sessions import Session, SessionTimes
@@ -199,3 +199,54 @@ def test_a_wall_clock_set_back_gives_no_call_more_time_than_it_had() -> None:
     record = to_record(an_invocation(), "ses_1", NOW)
     an_hour_earlier = Instant(5.0, NOW.epoch_ms - 3_600_000)
     assert from_record(record, an_hour_earlier).deadline == pytest.approx(65.0)
+
+
+def a_large_result() -> Outcome:
+    return Outcome(result=RawJson(encode_value("x" * 100_000)))
+
+
+def test_a_large_result_leaves_memory_and_is_read_from_the_journal(tmp_path: Path) -> None:
+    invocation = settled(a_large_result())
+    with Journal(tmp_path) as journal:
+        journal.write(batch(invocation))
+        invocation.spill(65_536)
+        assert invocation.size == 0
+        assert invocation.answered_by_page
+        invocation.acknowledged = True
+        journal.write(batch(invocation))
+        assert Outcome(result=journal.result(invocation.id)) == a_large_result()
+
+
+def test_a_large_result_does_not_come_into_memory_at_the_start(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.write(batch(settled(a_large_result()), settled(Outcome(result=RawJson("1")), 2)))
+        ((_, records),) = journal.load()
+        restored = [from_record(record, NOW) for record in records]
+        assert [each.outcome for each in restored] == [Outcome(spilled=True), Outcome(result=RawJson("1"))]
+        assert Outcome(result=journal.result("inv_1")) == a_large_result()
+
+
+def test_a_result_that_is_not_there_is_told_as_the_journals_failure(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal, pytest.raises(JournalError, match=r"journal\.db"):
+        journal.result("inv_none")
+
+
+def test_a_journal_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "journal.db")
+    database.executescript(f"{_MIGRATIONS[0]}; PRAGMA user_version = 1;")
+    database.execute(
+        "INSERT INTO sessions VALUES ('ses_1', 'http://a', NULL, '', '[]', 1, 0, NULL, 0)",
+    )
+    database.commit()
+    database.close()
+    with Journal(tmp_path) as journal:
+        ((session, _),) = journal.load()
+        assert session.pages == "[]"
+
+
+@pytest.mark.parametrize(("deadline_in", "expected"), [(30, 30), (-3600, 20), (5, 20), (86_400, 60)], ids=str)
+def test_a_call_that_outlived_core_has_time_for_its_page_and_no_more_than_it_ever_had(
+    deadline_in: float, expected: float
+) -> None:
+    record = to_record(an_invocation(deadline=NOW.seconds + deadline_in), "ses_1", NOW)
+    assert from_record(record, NOW, patience=20).deadline == NOW.seconds + expected

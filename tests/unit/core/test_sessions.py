@@ -152,3 +152,122 @@ def test_events_are_numbered_without_gaps_across_calls_and_cancellations() -> No
     move(session, 1, timeout_ms=1000)
     session.tick(at(2))
     assert session.next_seq() == 3
+
+
+def test_a_silent_page_gets_no_new_calls_and_keeps_what_it_runs() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    (running,) = (each for each in move(session, 1) if isinstance(each, Deliver))
+    session.page_answers("c1", at(2), answers=False)
+    assert delivered_to(move(session, 3)) == []
+    _, decisions = session.calls.result(running.invocation.id, "one", RawJson("5"), at(4))
+    assert [each.outcome.result for each in decisions if isinstance(each, Answer)] == [RawJson("5")]
+
+
+def test_calls_that_waited_for_a_silent_page_run_once_it_answers() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    session.page_answers("c1", at(1), answers=False)
+    move(session, 2)
+    assert delivered_to(session.page_answers("c1", at(3), answers=True)) == ["one"]
+
+
+def test_a_call_that_a_frozen_page_never_saw_did_not_run() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    session.page_answers("c1", at(1), answers=False)
+    move(session, 2, timeout_ms=1000)
+    (answer,) = (each for each in session.tick(at(3)) if isinstance(each, Answer))
+    assert answer.outcome.error is not None
+    assert (answer.outcome.error.code, answer.outcome.error.effects) == ("TOOL_PAGE_UNAVAILABLE", "none")
+    assert "frozen" in answer.outcome.error.message
+    assert delivered_to(session.page_answers("c1", at(4), answers=True)) == []
+
+
+def test_the_lease_goes_to_a_page_that_answers_and_stays_there() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    session.attach("two", "c2", 0, at(0))
+    session.page_answers("c1", at(1), answers=False)
+    assert delivered_to(move(session, 2)) == ["two"]
+    session.page_answers("c1", at(3), answers=True)
+    assert delivered_to(move(session, 4)) == ["two"]
+
+
+def test_where_no_page_answers_the_first_that_does_again_runs_the_calls() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    session.attach("two", "c2", 0, at(0))
+    session.page_answers("c1", at(1), answers=False)
+    session.page_answers("c2", at(1), answers=False)
+    move(session, 2)
+    assert delivered_to(session.page_answers("c1", at(3), answers=True)) == ["one"]
+
+
+def test_a_page_that_connects_again_answers() -> None:
+    session = a_session()
+    session.attach("one", "c1", 0, at(0))
+    session.page_answers("c1", at(1), answers=False)
+    session.attach("one", "c2", 0, at(2))
+    assert delivered_to(move(session, 3)) == ["one"]
+
+
+def test_a_result_from_a_page_that_was_taken_for_gone_is_a_late_one() -> None:
+    session = a_session()
+    session.attach("old", "c1", 0, at(0))
+    (running,) = (each for each in move(session, 1) if isinstance(each, Deliver))
+    session.detach("c1", at(2))
+    session.attach("new", "c2", 0, at(3))
+    refused, _ = session.calls.result(running.invocation.id, "old", RawJson("5"), at(4))
+    assert refused is not None
+    assert refused.code == "SUBMIT_TOOL_RESULT_FAILED"
+    assert running.invocation.late is not None
+    assert running.invocation.late.result == RawJson("5")
+
+
+def a_restored_session(pages: list[str]) -> Session:
+    """One whose Core died while each page ran a call."""
+    before = a_session()
+    calls = []
+    for number, page in enumerate(pages):
+        before.attach(page, f"c{number}", 0, at(0))
+        decisions = move(before, number / 10)
+        calls += [each.invocation for each in decisions if isinstance(each, Deliver)]
+        before.detach(f"c{number}", at(1))
+    session = a_session()
+    session.restore(calls, pages=pages, created_at_ms=0, ended_at=None, seq=100, now=at(100))
+    return session
+
+
+def interrupted(session: Session) -> list[str | None]:
+    """The pages whose calls were cut off."""
+    found = [session.calls.get(each) for each in session.calls.ids()]
+    return [each.instance_id for each in found if each is not None and each.given_up]
+
+
+def test_after_a_restart_the_only_page_that_is_missing_is_the_one_that_was_reloaded() -> None:
+    session = a_restored_session(["one"])
+    session.attach("new", "c9", 0, at(101))
+    assert interrupted(session) == ["one"]
+
+
+def test_after_a_restart_a_new_page_cuts_off_nobody_while_several_are_missing() -> None:
+    session = a_session()
+    session.restore([], pages=["one", "two"], created_at_ms=0, ended_at=None, seq=100, now=at(100))
+    session.attach("new", "c9", 0, at(101))
+    assert session.pages == ["new", "one", "two"]
+    session.attach("one", "c1", 0, at(102))
+    assert session.pages == ["new", "one"]
+
+
+def test_after_a_restart_pages_have_longer_to_come_back_than_after_a_loss() -> None:
+    session = a_restored_session(["one"])
+    assert not session.is_abandoned(at(119.9))
+    assert session.is_abandoned(at(120))
+
+
+def test_a_page_that_comes_back_after_a_restart_and_is_lost_again_has_the_usual_grace() -> None:
+    session = a_restored_session(["one"])
+    session.attach("one", "c1", 0, at(101))
+    session.detach("c1", at(102))
+    assert session.is_abandoned(at(112))
