@@ -79,6 +79,10 @@ class RunningCall:
         hub.waiters[self._caller] = self._waiter
         hub.carry_out(session, decisions)
 
+    @property
+    def invocation_id(self) -> str:
+        return self._invocation.id
+
     async def answer(self) -> CallAnswer:
         """Wait for the answer. Cancelling this coroutine does not cancel the call."""
         return CallAnswer(await self._waiter.answer)
@@ -110,28 +114,14 @@ class AgentDesk:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
 
-    async def tool_call(
-        self, request: ToolCallRequest, on_progress: ProgressListener | None = None
-    ) -> CallAnswer:
+    def begin(self, request: ToolCallRequest, on_progress: ProgressListener | None = None) -> RunningCall:
         """Run a tool, or join or replay the call that this one is a retry of.
 
-        Cancelling this coroutine does not cancel the call: its caller may come back with a retry.
+        Whoever begins a call also has to `leave` it.
 
         Raises:
             PedelecError: the call is refused and nothing ran (`TOOL_NOT_FOUND`, `TOOL_ARGS_INVALID`, …;
                 `JOURNAL_UNAVAILABLE` while nothing can be written down).
-        """
-        call = self.begin(request, on_progress)
-        try:
-            return await call.answer()
-        finally:
-            call.leave()
-
-    def begin(self, request: ToolCallRequest, on_progress: ProgressListener | None = None) -> RunningCall:
-        """As `tool_call`, but gives the call itself: whoever begins it also has to `leave` it.
-
-        Raises:
-            PedelecError: as `tool_call` does.
         """
         if self._hub.commits.failure is not None:
             raise self._hub.commits.failure

@@ -4,9 +4,9 @@ Owns the command line, the exit status, and the errors that arise before Core ha
 to Core as they are, and Core's answer goes to stdout as it is: neither is parsed here.
 
 An agent's shell starts this program for every call, so its start is its speed: it imports nothing of this
-package, and of the standard library only what is there anyway, and two C modules (`_socket`, `_json`) whose
-public faces take longer to import than a call takes. Codes and limits are therefore literals; a test holds
-them against `pedelec`.
+package (but `cli_display`, for a person at a terminal), and of the standard library only what is there
+anyway, and two C modules (`_socket`, `_json`) whose public faces take longer to import than a call takes.
+Codes and limits are therefore literals; a test holds them against `pedelec`.
 
 Exit status: 0 `ok` is true · 1 `ok` is false · 2 wrong command line · 3 Core cannot be reached ·
 130 interrupted · 141 stdout was closed.
@@ -19,6 +19,10 @@ import _socket
 import os
 import sys
 from _json import encode_basestring_ascii as _quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pedelec_core.cli_display import Display
 
 OK, NOT_OK, USAGE, UNREACHABLE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
 
@@ -129,7 +133,7 @@ def _run(argv: list[str]) -> int:
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         _connect(connection, os.path.expanduser(state_dir))
-        return _exchange(connection, request)
+        return _exchange(connection, request, line.operands[0] if line.command == "tool-call" else None)
     finally:
         connection.close()
 
@@ -341,12 +345,13 @@ def _unreachable(message: str, steps: list[str], **facts: object) -> _CliError:
     return _CliError(UNREACHABLE, "CORE_RUNTIME_UNAVAILABLE", message, steps, **facts)
 
 
-def _exchange(connection: _socket.socket, request: bytes) -> int:
+def _exchange(connection: _socket.socket, request: bytes, tool: str | None) -> int:
+    """Ask, print the answer, acknowledge it. `tool` is the one that is called, if one is."""
     try:
         connection.sendall(request)
     except (BrokenPipeError, ConnectionResetError):
         pass  # Core may have said why before it hung up
-    answer = _answer(connection)
+    answer = _answer(connection, tool)
     _print(answer)
     try:
         connection.sendall(b'{"type":"acknowledge"}\n')
@@ -355,26 +360,56 @@ def _exchange(connection: _socket.socket, request: bytes) -> int:
     return OK if answer.startswith(_OK_PREFIX) else NOT_OK
 
 
-def _answer(connection: _socket.socket) -> bytes:
-    """Core's answer: the first line that is no event."""
+def _answer(connection: _socket.socket, tool: str | None) -> bytes:
+    """Core's answer: the first line that is no event. On a terminal a call's progress is shown meanwhile."""
+    if tool is None or not os.isatty(2):
+        return _read_answer(connection, tool, None)
+    from pedelec_core.cli_display import Display
+
+    display = Display(tool)
+    connection.settimeout(1)
+    try:
+        return _read_answer(connection, tool, display)
+    finally:
+        display.erase()
+
+
+def _read_answer(connection: _socket.socket, tool: str | None, display: "Display | None") -> bytes:
     pending = bytearray()
     while True:
         try:
             chunk = connection.recv(65536)
         except ConnectionResetError:
             chunk = b""
+        except TimeoutError:
+            chunk = None
+        if display is not None:
+            display.refresh()
+        if chunk is None:
+            continue
         if not chunk:
-            steps = ["Start Core again if it is not running: pedelec-core serve"]
-            steps.append("Then run the same command again: a call that was not finished is told so.")
-            raise _unreachable("Core stopped before it answered.", steps, effects="unknown")
+            raise _cut_off(tool)
         searched = len(pending)
         pending += chunk
         while (end := pending.find(b"\n", searched) + 1) > 0:
             line = bytes(pending[:end])
             if not line.startswith(_EVENT_PREFIX):
                 return line
+            if display is not None:
+                display.hear(line)
             del pending[:end]
             searched = 0
+
+
+def _cut_off(tool: str | None) -> _CliError:
+    steps = ["Start Core again if it is not running: pedelec-core serve"]
+    if tool is None:
+        return _unreachable("Core stopped before it answered.", [*steps, "Then run the same command again."])
+    steps.append(
+        "Then run the same command again, unchanged: it runs nothing twice. "
+        f"You get the result of this call of {tool}, or are told that it was cut off."
+    )
+    return _unreachable(f"Core stopped while {tool} was called.", steps, effects="unknown")
 
 
 def _print(line: bytes) -> None:

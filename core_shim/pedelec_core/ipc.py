@@ -162,6 +162,7 @@ class _Connection:
         self._writer = writer
         self._mcp = mcp
         self._unacknowledged: str | None = None
+        self._about: str | None = None  # the invocation that the present request is about
 
     async def serve(self) -> None:
         while True:
@@ -187,13 +188,14 @@ class _Connection:
         if isinstance(request, _Acknowledge):
             self._acknowledge()
             return
+        self._about = None
         try:
             line = _encode(await self._answer(request))
         except PedelecError as error:
-            line = _encode(_failure(error))
+            line = _encode(_failure(error, self._about))
         except Exception:  # noqa: BLE001 — a request is answered, whatever happens
             _log.exception("a %s request failed", request.type)
-            line = _encode(_failure(PedelecError(Code.INTERNAL_ERROR)))
+            line = _encode(_failure(PedelecError(Code.INTERNAL_ERROR), self._about))
         self._writer.write(line)
         await self._writer.drain()
 
@@ -202,6 +204,7 @@ class _Connection:
             case _ToolCall():
                 return await self._tool_call(request)
             case _ToolResult(invocation_id=invocation_id):
+                self._about = invocation_id
                 return self._desk.tool_result(invocation_id).to_wire()
             case _ToolList(thread_id=thread_id):
                 return _success(self._desk.tool_list(thread_id))
@@ -222,7 +225,12 @@ class _Connection:
             timeout_ms=request.timeout_ms,
             call_id=request.call_id,
         )
-        answer = await self._desk.tool_call(call, self._tell_progress)
+        running = self._desk.begin(call, self._tell_progress)
+        self._about = running.invocation_id
+        try:
+            answer = await running.answer()
+        finally:
+            running.leave()
         self._unacknowledged = answer.invocation_id
         return answer.to_wire()
 
@@ -232,9 +240,8 @@ class _Connection:
             told["total"] = progress.total
         if progress.message is not None:
             told["message"] = progress.message
-        if (
-            self._writer.transport.get_write_buffer_size() == 0
-        ):  # else it is not read: progress may be dropped
+        is_read = self._writer.transport.get_write_buffer_size() == 0
+        if is_read:  # else it is dropped
             self._writer.write(_encode(told))
 
     def _acknowledge(self) -> None:
@@ -263,8 +270,9 @@ def _success(result: JsonObject) -> JsonObject:
     return {"ok": True, "result": result}
 
 
-def _failure(error: PedelecError) -> JsonObject:
-    return {"ok": False, "error": error.to_wire()}
+def _failure(error: PedelecError, invocation_id: str | None = None) -> JsonObject:
+    failure: JsonObject = {"ok": False, "error": error.to_wire()}
+    return failure if invocation_id is None else failure | {"invocationId": invocation_id}
 
 
 def _problem_with(error: ValidationError) -> str:

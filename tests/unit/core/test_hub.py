@@ -20,7 +20,7 @@ from pedelec.protocol import (
     decode_from_core,
     encode,
 )
-from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
+from pedelec_core.agent_desk import AgentDesk, CallAnswer, ToolCallRequest
 from pedelec_core.hub import Hub
 from pedelec_core.invocation import CallLimits
 from pedelec_core.journal import Batch, Journal, JournalError
@@ -74,6 +74,15 @@ async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
         while not condition():  # noqa: ASYNC110 - what is waited for has no event
             await asyncio.sleep(0)
+
+
+async def move(desk: AgentDesk, args: str = "{}") -> CallAnswer:
+    """Call the one tool there is, and wait for the answer."""
+    call = desk.begin(ToolCallRequest(thread_id=None, tool="move", args_text=args))
+    try:
+        return await call.answer()
+    finally:
+        call.leave()
 
 
 @pytest.fixture
@@ -131,9 +140,7 @@ async def test_a_call_is_written_down_before_the_page_hears_of_it_and_its_result
     page = Page(hub)
     page.create_session()
     await page.next(Response)
-    asking = asyncio.create_task(
-        AgentDesk(hub).tool_call(ToolCallRequest(thread_id=None, tool="move", args_text="{}"))
-    )
+    asking = asyncio.create_task(move(AgentDesk(hub)))
     recorder.heard = lambda: sum(isinstance(each, ToolCall) for each in page.received)
     call = await page.next(ToolCall)
     ((_, (record,)),) = recorder.load()
@@ -159,7 +166,7 @@ async def test_while_the_journal_fails_results_are_delivered_and_nothing_new_is_
     page.create_session()
     await page.next(Response)
     desk = AgentDesk(hub)
-    asking = asyncio.create_task(desk.tool_call(ToolCallRequest(thread_id=None, tool="move", args_text="{}")))
+    asking = asyncio.create_task(move(desk))
     call = await page.next(ToolCall)
     recorder.broken = True
     page.say(
@@ -169,15 +176,13 @@ async def test_while_the_journal_fails_results_are_delivered_and_nothing_new_is_
     )
     assert (await asking).to_wire()["ok"]
     with pytest.raises(JournalError) as refused:
-        await desk.tool_call(ToolCallRequest(thread_id=None, tool="move", args_text='{"x":1}'))
+        await move(desk, '{"x":1}')
     assert refused.value.to_wire()["class"] == "retryable"
     recorder.broken = False
     hub.commits.commit()
     ((_, (record,)),) = recorder.load()
     assert record.outcome is not None
-    again = asyncio.create_task(
-        desk.tool_call(ToolCallRequest(thread_id=None, tool="move", args_text='{"x":1}'))
-    )
+    again = asyncio.create_task(move(desk, '{"x":1}'))
     await page.next(ToolCall)
     again.cancel()
     await hub.close()
