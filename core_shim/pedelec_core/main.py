@@ -101,6 +101,9 @@ def _parser() -> argparse.ArgumentParser:
 
     mcp = commands.add_parser("mcp", parents=[state], help="serve an MCP client on stdin and stdout")
     mcp.add_argument("--start", action="store_true", help="start Core where none runs")
+    mcp.add_argument(
+        "--port", type=_port, default=DEFAULT_PORT, help="of a Core that is started (default: %(default)s)"
+    )
     mcp.set_defaults(run=_mcp)
 
     origins = commands.add_parser("origins", parents=[state], help="list the approved origins")
@@ -184,7 +187,7 @@ def _announce(url: str) -> None:
 def _mcp(options: argparse.Namespace) -> int:
     from pedelec_core.mcp_bridge.bridge import run_bridge
 
-    run_bridge(StateDir(options.state_dir), start=options.start)
+    run_bridge(StateDir(options.state_dir), start_on=options.port if options.start else None)
     return 0
 
 

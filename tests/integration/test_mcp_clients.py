@@ -81,9 +81,8 @@ async def test_a_page_s_tools_are_listed_after_the_two_that_are_always_there(
         "properties": {"result": {"type": "number"}},
         "required": ["result"],
     }
-    hints = [
-        (each.annotations.read_only_hint, each.annotations.idempotent_hint) for each in (zoom, move, erase)
-    ]  # type: ignore[union-attr]
+    annotations = [each.annotations for each in (zoom, move, erase) if each.annotations]
+    hints = [(each.read_only_hint, each.idempotent_hint) for each in annotations]
     assert hints == [(True, True), (False, True), (False, False)]
     assert move.meta is not None
     assert move.meta["pedelec/app"] == "Canvas"
@@ -110,7 +109,7 @@ async def test_the_page_gets_the_arguments_as_the_client_gave_them(client: Clien
 
 async def test_an_error_result_is_an_error_with_its_envelope(client: Client, page: PageClient) -> None:
     page.create_session([tool("probe")])
-    envelope = {"error": {"code": "NO_SELECTION", "message": "Select text first."}}
+    envelope: JsonObject = {"error": {"code": "NO_SELECTION", "message": "Select text first."}}
     result = await answered(client, page, "probe", envelope)
     assert result.is_error is True
     assert result.structured_content == envelope
@@ -142,8 +141,8 @@ async def test_progress_rises_and_comes_before_the_answer(client: Client, page: 
     page.create_session([tool("probe")])
     heard: list[tuple[float, float | None, str | None]] = []
 
-    async def on_progress(done: float, total: float | None, message: str | None) -> None:
-        heard.append((done, total, message))
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, total, message))
 
     calling = asyncio.create_task(client.call_tool("probe", {}, progress_callback=on_progress))
     call = await receive(page)
@@ -200,7 +199,7 @@ async def test_the_two_tools_that_are_always_there_do_the_same(client: Client, p
 
 async def test_a_page_may_answer_with_content_of_its_own(client: Client, page: PageClient) -> None:
     page.create_session([tool("draw")])
-    picture = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+    picture: JsonObject = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
     result = await answered(client, page, "draw", {"content": [{"type": "text", "text": "hi"}, picture]})
     assert [each.type for each in result.content] == ["text", "image"]
     assert result.structured_content is None

@@ -17,17 +17,17 @@ RESTART_SECONDS: Final = 5.0
 """How long requests wait for a Core that went away to come back."""
 
 
-def run_bridge(state_dir: StateDir, *, start: bool) -> None:
+def run_bridge(state_dir: StateDir, *, start_on: int | None) -> None:
     """Serve the host on stdin and stdout until stdin ends, stdout is closed, or the parent is gone.
 
     Args:
         state_dir: of the Core that is meant.
-        start: whether to start Core where none runs.
+        start_on: the port on which to start Core where none runs, or None to start none.
 
     Raises:
         CommandError: the state folder cannot be used, and Core was to be started.
     """
-    asyncio.run(_run(CoreFinder(state_dir, start=start)))
+    asyncio.run(_run(CoreFinder(state_dir, start_on=start_on)))
 
 
 async def _run(finder: CoreFinder) -> None:

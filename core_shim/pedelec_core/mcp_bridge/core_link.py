@@ -71,12 +71,12 @@ class CoreFinder:
 
     Args:
         state_dir: the folder.
-        start: whether to start a Core where none runs.
+        start_on: the port on which to start a Core where none runs, or None to start none.
     """
 
-    def __init__(self, state_dir: StateDir, *, start: bool) -> None:
+    def __init__(self, state_dir: StateDir, *, start_on: int | None) -> None:
         self._state_dir = state_dir
-        self._start = start
+        self._start_on = start_on
         self._started: subprocess.Popen[bytes] | None = None
 
     async def find(self, seconds: float) -> Link | None:
@@ -89,8 +89,8 @@ class CoreFinder:
         if link is None and seconds:
             with contextlib.suppress(TimeoutError):
                 link = await asyncio.wait_for(self.wait(), seconds)
-        if link is None and self._start:
-            link = await self._start_core()
+        if link is None and self._start_on is not None:
+            link = await self._start_core(self._start_on)
         return link
 
     async def wait(self) -> Link:
@@ -124,12 +124,13 @@ class CoreFinder:
         writer.write(_OPENING)
         return Link(reader, writer, is_core=True)
 
-    async def _start_core(self) -> Link | None:
+    async def _start_core(self, port: int) -> Link | None:
         """Start a Core that outlives us. Should another one be starting, ours gives way to it."""
         self._state_dir.prepare()
+        options = ["--state-dir", str(self._state_dir.path), "--port", str(port)]
         with (self._state_dir.path / LOG_NAME).open("ab") as log:
             self._started = subprocess.Popen(  # noqa: ASYNC220 - asyncio would end it with us
-                [sys.executable, "-c", _SERVE, "serve", "--state-dir", str(self._state_dir.path)],
+                [sys.executable, "-c", _SERVE, "serve", *options],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,

@@ -1,0 +1,270 @@
+"""The bridge as a process: what it does when Core is away or comes back, how it starts Core, when it ends."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pytest
+
+from pedelec.errors import Code
+from pedelec.protocol import ToolCall
+from tests.harness import CoreProcess, PageClient, run_cli, tool
+from tests.harness.core_process import WAIT_SECONDS, clean_environment
+from tests.harness.mcp_client import Way, bridge_command, mcp_client
+
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+class Bridge:
+    """The bridge, with its stdin and stdout in our hands; `parent` is a command that starts it."""
+
+    def __init__(self, state_dir: Path, *args: str, parent: Sequence[str] = ()) -> None:
+        self._command = [*parent, *bridge_command(state_dir, *args)]
+        self.process: subprocess.Popen[bytes]
+
+    def __enter__(self) -> Self:
+        self.process = subprocess.Popen(
+            self._command,
+            env=clean_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def send(self, **message: Any) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def read(self) -> Any:
+        assert self.process.stdout is not None
+        return json.loads(self.process.stdout.readline())
+
+    def answer(self, request_id: int) -> Any:
+        """The answer to a request; notifications before it are passed over."""
+        while (message := self.read()).get("id") != request_id:
+            assert "id" not in message, message
+        return message
+
+    def ask(self, method: str, **params: Any) -> Any:
+        """A request of 2026-07-28, and its answer."""
+        self.send(id=1, method=method, params={**params, "_meta": ENVELOPE})
+        return self.read()
+
+    def shake_hands(self) -> Any:
+        """The handshake of 2025-11-25; gives what the server says of itself."""
+        info = {"name": "test", "version": "1"}
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
+        self.send(id=0, method="initialize", params=params)
+        answer = self.read()
+        self.send(method="notifications/initialized")
+        return answer["result"]
+
+
+@pytest.fixture
+def no_core(tmp_path: Path) -> Path:
+    """A state folder on which no Core runs."""
+    return tmp_path / "none"
+
+
+@pytest.fixture
+def bridge(own_core: CoreProcess) -> Iterator[Bridge]:
+    """A bridge to a Core of the test's own."""
+    with Bridge(own_core.state_dir) as running:
+        yield running
+
+
+def names(answer: Any) -> list[str]:
+    return [each["name"] for each in answer["result"]["tools"]]
+
+
+def test_without_core_it_answers_and_says_how_to_start_it(no_core: Path) -> None:
+    with Bridge(no_core) as bridge:
+        result = bridge.shake_hands()
+        assert result["capabilities"]["tools"] == {"listChanged": True}
+        assert f"pedelec-core serve --state-dir {no_core}" in result["instructions"]
+        bridge.send(id=1, method="tools/list")
+        assert names(bridge.read()) == ["page_tools_list", "page_tools_call"]
+        bridge.send(id=2, method="tools/call", params={"name": "page_tools_list"})
+        called = bridge.read()["result"]
+    error = called["structuredContent"]["error"]
+    assert called["isError"] is True
+    assert (error["code"], error["effects"]) == (Code.CORE_RUNTIME_UNAVAILABLE, "none")
+    assert "pedelec-core serve" in error["recoverySteps"][0]
+
+
+def test_without_core_it_speaks_the_stateless_era_too(no_core: Path) -> None:
+    with Bridge(no_core) as bridge:
+        assert bridge.ask("server/discover")["result"]["supportedVersions"] == ["2026-07-28"]
+        assert names(bridge.ask("tools/list")) == ["page_tools_list", "page_tools_call"]
+
+
+def test_it_notices_when_core_starts(no_core: Path) -> None:
+    with Bridge(no_core) as bridge:
+        bridge.shake_hands()
+        with CoreProcess(no_core) as core, PageClient(core.url) as page:
+            assert bridge.read()["method"] == "notifications/tools/list_changed"
+            page.create_session([tool("fresh")])
+            bridge.send(id=1, method="tools/list")
+            assert names(bridge.answer(1))[2:] == ["fresh"]
+
+
+def test_it_starts_core_where_that_was_asked_for_and_core_outlives_it(no_core: Path) -> None:
+    with Bridge(no_core, "--start", "--port", "0") as bridge:
+        assert "pedelec-core serve" not in bridge.shake_hands()["instructions"]
+    runtime = json.loads((no_core / "runtime.json").read_bytes())
+    try:
+        status = run_cli("--state-dir", str(no_core), "status").json["result"]
+        assert status["coreInstanceId"] == runtime["coreInstanceId"]
+    finally:
+        os.kill(runtime["pid"], signal.SIGTERM)
+
+
+def test_a_core_that_cannot_be_started_leaves_the_stand_in(no_core: Path, own_core: CoreProcess) -> None:
+    with Bridge(no_core, "--start", "--port", str(own_core.port)) as bridge:
+        assert "pedelec-core serve" in bridge.shake_hands()["instructions"]
+    assert "in use by another Pedelec Core" in (no_core / "core.log").read_text()
+
+
+def test_a_restart_of_core_is_seen_as_a_change_of_tools(own_core: CoreProcess, bridge: Bridge) -> None:
+    bridge.shake_hands()
+    port = own_core.port
+    own_core.kill()
+    with CoreProcess(own_core.state_dir, port=port) as again, PageClient(again.url) as page:
+        assert bridge.read()["method"] == "notifications/tools/list_changed"
+        page.create_session([tool("fresh")])
+        bridge.send(id=7, method="tools/list")
+        assert names(bridge.answer(7))[2:] == ["fresh"]
+
+
+def test_a_subscription_outlives_core(own_core: CoreProcess, bridge: Bridge) -> None:
+    wanted = {"notifications": {"toolsListChanged": True}, "_meta": ENVELOPE}
+    bridge.send(id="sub", method="subscriptions/listen", params=wanted)
+    assert bridge.read()["method"] == "notifications/subscriptions/acknowledged"
+    port = own_core.port
+    own_core.kill()
+    with CoreProcess(own_core.state_dir, port=port) as again, PageClient(again.url) as page:
+        heard = bridge.read()
+        assert heard["method"] == "notifications/tools/list_changed"
+        assert heard["params"]["_meta"] == {"io.modelcontextprotocol/subscriptionId": "sub"}
+        page.create_session([tool("fresh")])
+        assert bridge.read()["method"] == "notifications/tools/list_changed"
+
+
+def test_a_call_outlives_core_and_runs_once(own_core: CoreProcess, bridge: Bridge) -> None:
+    with PageClient(own_core.url) as page:
+        session = page.create_session([tool("probe")], auto_end_on_disconnect=False)
+        bridge.shake_hands()
+        bridge.send(id=1, method="tools/call", params={"name": "probe", "arguments": {}})
+        call = page.receive(ToolCall)
+        port = own_core.port
+        own_core.kill()
+        with CoreProcess(own_core.state_dir, port=port):
+            page.connect()
+            assert page.resume_session(session, call.seq).ok
+            page.submit(call, "done once")
+            assert bridge.answer(1)["result"]["structuredContent"] == {"result": "done once"}
+            with pytest.raises(TimeoutError):
+                page.receive(ToolCall, timeout=0.3)
+
+
+def test_a_call_that_core_took_along_may_have_run(own_core: CoreProcess, bridge: Bridge) -> None:
+    with PageClient(own_core.url) as page:
+        page.create_session([tool("probe")])
+        bridge.shake_hands()
+        bridge.send(id=1, method="tools/call", params={"name": "probe", "arguments": {}})
+        page.receive(ToolCall)
+        own_core.kill()
+        error = bridge.answer(1)["result"]["structuredContent"]["error"]
+    assert (error["code"], error["effects"]) == (Code.CORE_RUNTIME_UNAVAILABLE, "unknown")
+
+
+def test_an_answer_that_did_not_arrive_is_given_to_the_next_equal_call(own_core: CoreProcess) -> None:
+    with PageClient(own_core.url) as page:
+        thread = page.create_session([tool("probe")])
+        with Bridge(own_core.state_dir) as bridge:
+            bridge.shake_hands()
+            bridge.send(id=1, method="tools/call", params={"name": "probe", "arguments": {}})
+            call = page.receive(ToolCall)
+        page.submit(call, "kept")
+        answer = own_core.cli("--thread-id", thread, "tool-call", "probe", "{}").json
+        assert (answer["result"], answer["replayed"]) == ("kept", True)
+
+
+def test_an_answer_that_arrived_is_not_given_again(own_core: CoreProcess, bridge: Bridge) -> None:
+    with PageClient(own_core.url) as page:
+        page.create_session([tool("probe")])
+        bridge.shake_hands()
+        for number in range(2):
+            bridge.send(id=number, method="tools/call", params={"name": "probe", "arguments": {}})
+            page.submit(page.receive(ToolCall), number)
+            answer = bridge.read()
+            assert answer["result"]["structuredContent"] == {"result": number}
+
+
+def test_it_ends_with_stdin(bridge: Bridge) -> None:
+    bridge.shake_hands()
+    stdout, stderr = bridge.process.communicate(timeout=WAIT_SECONDS)
+    assert (bridge.process.returncode, stdout) == (0, b"")
+    assert b"Traceback" not in stderr
+
+
+def test_it_ends_when_nobody_reads_what_it_says(bridge: Bridge) -> None:
+    assert bridge.process.stdout is not None
+    bridge.process.stdout.close()
+    bridge.send(id=1, method="tools/list", params={"_meta": ENVELOPE})
+    assert bridge.process.wait(WAIT_SECONDS) == 0
+
+
+def test_it_ends_with_its_parent_although_stdin_stays_open(own_core: CoreProcess) -> None:
+    starts_it = "import subprocess, sys; subprocess.run(sys.argv[1:])"
+    with Bridge(own_core.state_dir, parent=(sys.executable, "-c", starts_it)) as bridge:
+        bridge.shake_hands()
+        bridge.process.kill()
+        assert bridge.process.stdout is not None
+        assert bridge.process.stdout.read() == b""  # the bridge holds its other end until it ends
+
+
+def test_what_is_no_message_is_refused_and_the_rest_goes_on(bridge: Bridge) -> None:
+    assert bridge.process.stdin is not None
+    bridge.process.stdin.write(b"hello\n\n[]\n")
+    assert bridge.ask("tools/list")["error"]["code"] == -32700
+    assert bridge.read()["error"]["code"] == -32600
+    assert names(bridge.read()) == ["page_tools_list", "page_tools_call"]
+
+
+def test_a_message_too_long_for_core_is_refused(bridge: Bridge) -> None:
+    bridge.send(id=1, method="tools/call", params={"name": "x" * 5_000_000, "_meta": ENVELOPE})
+    assert "bytes long" in bridge.read()["error"]["message"]
+    assert names(bridge.ask("tools/list")) == ["page_tools_list", "page_tools_call"]
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_the_official_client_survives_a_restart_of_core(own_core: CoreProcess, era: Any) -> None:
+    async with mcp_client(own_core, Way("stdio", era)) as client:
+        await client.list_tools()
+        port = own_core.port
+        await asyncio.to_thread(own_core.kill)
+        with CoreProcess(own_core.state_dir, port=port) as again, PageClient(again.url) as page:
+            page.create_session([tool("probe")])
+            calling = asyncio.create_task(client.call_tool("probe", {}))
+            call = await asyncio.to_thread(page.receive, ToolCall)
+            await asyncio.to_thread(page.submit, call, "here")
+            assert (await calling).structured_content == {"result": "here"}
