@@ -13,7 +13,7 @@ from typing import Final
 
 from pedelec.protocol import Ping, encode
 from pedelec_core.hub import Hub, PageConnection
-from pedelec_core.pulse import HEARTBEAT_SECONDS, Beat, Pulse
+from pedelec_core.pulse import Beat, Pulse
 
 _GRID_SECONDS: Final = 0.25
 """Beats are taken together, this far apart: a thousand idle pages must not wake Core a thousand times."""
@@ -31,7 +31,7 @@ class _Heart:
 class Heartbeats:
     """The heartbeats of all connected pages."""
 
-    def __init__(self, hub: Hub, interval: float = HEARTBEAT_SECONDS) -> None:
+    def __init__(self, hub: Hub, interval: float) -> None:
         self.interval = interval
         self._hub = hub
         self._hearts: dict[str, _Heart] = {}

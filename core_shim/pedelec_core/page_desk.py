@@ -35,6 +35,7 @@ from pedelec.protocol import (
 from pedelec_core import __version__, call_errors
 from pedelec_core.heartbeats import Heartbeats
 from pedelec_core.hub import Hub, PageConnection, Progress, new_id, now
+from pedelec_core.pulse import HEARTBEAT_SECONDS
 from pedelec_core.registry import ToolRegistry
 from pedelec_core.sessions import Session
 
@@ -61,12 +62,12 @@ class _Page:
 class PageDesk:
     """Serves every connected page. Nothing that a page sends makes it raise."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
         self._hub = hub
         self._pages: dict[str, _Page] = {}  # by connection id
         self._newest: dict[str, _Page] = {}  # by instance id
         self._numbers = itertools.count(1)
-        self._heartbeats = Heartbeats(hub)
+        self._heartbeats = Heartbeats(hub, heartbeat_seconds)
 
     def opened(self, connection: PageConnection) -> None:
         """A page's connection is open. Its first frame has to be `hello`."""
