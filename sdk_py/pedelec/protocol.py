@@ -359,9 +359,12 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
+_decoder = json.JSONDecoder(parse_constant=_refuse_constant)  # once: json.loads would make one for each frame
+
+
 def _decode(text: str, known: Mapping[str, type[Message]]) -> Message:
     try:
-        frame = json.loads(text, parse_constant=_refuse_constant)
+        frame = _decoder.decode(text)
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"The frame is not JSON: {error}") from None
     if type(frame) is not dict:
