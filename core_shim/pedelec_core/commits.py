@@ -125,7 +125,7 @@ class Commits:
 
     def _failed(self, error: JournalError) -> None:
         if self.failure is None:
-            _log.error("%s No new call is taken until it can be written again.", error)
+            _log.error("%s: %s No new call is taken until it can be written.", error.path, error.message)
         self.failure = error
         if self._retry is not None:
             self._retry.cancel()
