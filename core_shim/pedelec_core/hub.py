@@ -29,7 +29,7 @@ from pedelec_core.invocation import (
     Invocation,
     Save,
 )
-from pedelec_core.journal import Journal, JournalError
+from pedelec_core.journal import Journal
 from pedelec_core.records import session_from_record
 from pedelec_core.sessions import Session, SessionTimes
 
@@ -289,7 +289,7 @@ class Hub:
         try:
             outcome = self.commits.outcome(decision.invocation) if decision.outcome.spilled else None
             waiter.answer.set_result(replace(decision, outcome=outcome or decision.outcome))
-        except JournalError as error:
+        except Exception as error:  # noqa: BLE001 — whatever it was, the caller must not wait for ever
             waiter.answer.set_exception(error)
 
     def _send(
