@@ -1,6 +1,12 @@
 """Fixtures that every room of the suite may use."""
 
 import pytest
+from hypothesis import settings
+
+# What every run can afford. `--hypothesis-profile deep` looks longer.
+settings.register_profile("quick", max_examples=25, deadline=None)
+settings.register_profile("deep", max_examples=2_000, deadline=None)
+settings.load_profile("quick")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

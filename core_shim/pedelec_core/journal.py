@@ -17,7 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Final, Self
 
-from pedelec.errors import Code, PedelecError
+from pedelec.errors import Code, Effects, PedelecError
 from pedelec.protocol import RawJson
 from pedelec_core.records import HEAD_BYTES, LARGE_HEAD, InvocationRecord, SessionRecord, unpack
 
@@ -95,11 +95,12 @@ _LOAD_INVOCATIONS: Final = (
 class JournalError(PedelecError):
     """The journal's file cannot be read or written. The message names it."""
 
-    def __init__(self, path: Path, problem: object) -> None:
+    def __init__(self, path: Path, problem: object, *, effects: Effects | None = None) -> None:
         super().__init__(
             Code.JOURNAL_UNAVAILABLE,
             f"The journal {path.name} cannot be used: {problem}.",
-            recovery_steps=["Tell the user that Pedelec Core cannot write to its state folder."],
+            recovery_steps=["Tell the user that Pedelec Core cannot use its state folder."],
+            effects=effects,
         )
         self.path = path
 
@@ -190,10 +191,11 @@ class Journal:
         try:
             row = self._database.execute(select, (invocation_id,)).fetchone()
         except sqlite3.Error as error:
-            raise JournalError(self.path, error) from None
+            raise JournalError(self.path, error, effects=Effects.APPLIED) from None
         outcome = unpack(row[0]) if row else None
         if outcome is None or outcome.result is None:
-            raise JournalError(self.path, f"the result of {invocation_id} is not there")
+            problem = f"the result of {invocation_id} is not there"
+            raise JournalError(self.path, problem, effects=Effects.APPLIED)
         return outcome.result
 
     def _open(self) -> sqlite3.Connection:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.chaos.ledger import Ledger
-from tests.chaos.pages import LIMIT_MS, MOMENT
-from tests.chaos.schedules import Schedule
+from tests.chaos.pages import LIMIT_MS, MOMENT, STALE_SECONDS
+from tests.chaos.schedules import Act, Schedule
 from tests.harness.core_process import clean_environment
 
 TIMEOUT_MS = 25_000
@@ -40,6 +40,8 @@ class Agent:
         """
         keys = [f"{self._schedule.seed}.{number}" for number in range(3)]
         await asyncio.gather(*(self._act(session_id, key, first=key == keys[0]) for key in keys[:2]))
+        if any(fault.act is Act.STALE for fault in self._schedule.frame_faults):
+            await asyncio.sleep(STALE_SECONDS)  # what is stale has its effect now, if it has one
         await self._act(session_id, keys[2])
         if steady_core and self._schedule.handler != "slow":
             await self._act(session_id, keys[2])

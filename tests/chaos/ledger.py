@@ -70,6 +70,8 @@ class Ledger:
         told = []
         if self._runs[key] > self.allowed_runs[key]:
             told.append(f"{key}: double run, {self._runs[key]} instead of {self.allowed_runs[key]}")
+        if self._runs[key] < self.allowed_runs[key] and not self._schedule.loses_pages:
+            told.append(f"{key}: a call that was finished answered another one")
         if answer["ok"]:
             if answer["result"]["key"] != key or not self._runs[key]:
                 told.append(f"{key}: somebody else's result: {answer}")

@@ -25,6 +25,8 @@ from tests.chaos.schedules import Act, FrameFault, Schedule
 
 MOMENT = 0.05
 """Seconds: long against a round trip, short against any deadline."""
+STALE_SECONDS = 4 * MOMENT
+"""How late Core reads what a page said on a connection that it has given up."""
 LIMIT_MS = 200
 """The limit of a slow call, which takes twice as long."""
 
@@ -105,7 +107,7 @@ class Link(asyncio.Protocol):
             self.cut()
             self._host.reload()
         elif act is Act.STALE:
-            self._hold(direction, text, MOMENT * 4)
+            self._hold(direction, text, STALE_SECONDS)
             asyncio.get_running_loop().call_soon(self.tell_closed, "stale")
         elif act is Act.DELAY:
             self._hold(direction, text, MOMENT)

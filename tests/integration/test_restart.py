@@ -1,5 +1,7 @@
 """What survives the death of Core: sessions, results, and the promise that nothing runs twice."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -154,3 +156,66 @@ def test_a_clean_stop_and_a_crash_keep_the_same(own_core: CoreProcess, stop: str
             assert page.resume_session(session_id).ok
             assert core.cli("threads").json["result"]["threads"] == [before]
             assert core.cli("tool-spec", "move").json == tools_before
+
+
+def test_a_large_result_is_given_again_after_it_left_memory(own_core: CoreProcess) -> None:
+    large = "x" * 200_000
+    with PageClient(own_core.url) as page:
+        page.create_session([MOVE])
+        cut_off = own_core.start_cli("tool-call", "move", "{}")
+        call = page.receive(ToolCall)
+        cut_off.kill()
+        page.submit(call, large)
+        replayed = own_core.cli("tool-call", "move", "{}").json
+        assert (replayed["result"], replayed["replayed"]) == (large, True)
+
+
+def test_a_result_that_the_journal_lost_is_told_with_its_invocation(own_core: CoreProcess) -> None:
+    with PageClient(own_core.url) as page:
+        page.create_session([MOVE])
+        cut_off = own_core.start_cli("tool-call", "move", "{}")
+        call = page.receive(ToolCall)
+        cut_off.kill()
+        page.submit(call, "x" * 200_000)
+        with closing(sqlite3.connect(own_core.state_dir / "journal.db")) as journal:
+            journal.execute("DELETE FROM invocations")
+            journal.commit()
+        answer = own_core.cli("tool-call", "move", "{}").json
+        assert answer["invocationId"] == call.tool_request_id
+        assert (answer["error"]["code"], answer["error"]["effects"]) == ("JOURNAL_UNAVAILABLE", "applied")
+
+
+def test_a_session_that_cannot_be_read_keeps_no_other_from_being_taken_up(own_core: CoreProcess) -> None:
+    with PageClient(own_core.url) as broken, PageClient(own_core.url) as whole:
+        broken_id = broken.create_session([MOVE])
+        session_id = whole.create_session([MOVE])
+        port = own_core.port
+        own_core.kill()
+        with closing(sqlite3.connect(own_core.state_dir / "journal.db")) as journal:
+            journal.execute("UPDATE sessions SET tools = '[{}]' WHERE id = ?", (broken_id,))
+            journal.commit()
+        with CoreProcess(own_core.state_dir, port=port) as core:
+            whole.connect()
+            assert whole.resume_session(session_id).ok
+            broken.connect()
+            assert not broken.resume_session(broken_id).ok
+            assert broken_id in core.log
+
+
+def test_the_command_that_core_died_under_says_what_to_do_and_that_works(own_core: CoreProcess) -> None:
+    with PageClient(own_core.url) as page:
+        session_id = page.create_session([MOVE])
+        cut_off = own_core.start_cli("tool-call", "move", "{}")
+        call = page.receive(ToolCall)
+        port = own_core.port
+        own_core.kill()
+        told = cut_off.finish()
+        assert told.status == 3
+        assert (told.error["code"], told.error["effects"]) == ("CORE_RUNTIME_UNAVAILABLE", "unknown")
+        assert "same command again" in " ".join(told.error["recoverySteps"])
+        with CoreProcess(own_core.state_dir, port=port) as core:
+            retry = core.start_cli("tool-call", "move", "{}", "--thread-id", session_id)
+            page.connect()
+            page.resume_session(session_id, last_seq=call.seq)
+            assert page.submit(call, "ran once").ok
+            assert retry.finish().json["result"] == "ran once"

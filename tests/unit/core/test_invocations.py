@@ -363,3 +363,44 @@ class TestMemory:
         calls.acknowledge(second.id)
         third = run(calls, 3, a_call=call(key="c"))
         assert [calls.get(each.id) is not None for each in (first, second, third)] == [True, False, True]
+
+    def test_beyond_their_size_acknowledged_ones_go_first_and_the_latest_stays(self) -> None:
+        calls = machine(CallLimits(remembered_bytes=5))
+        first = run(calls, "four", a_call=call(key="a"))
+        calls.acknowledge(first.id)
+        second = run(calls, "longer than all that is allowed", a_call=call(key="b"))
+        assert [calls.get(each.id) is not None for each in (first, second)] == [False, True]
+
+    def test_results_that_the_journal_alone_has_take_no_room(self) -> None:
+        calls = machine(CallLimits(remembered_bytes=50))
+        first = run(calls, "x" * 40, a_call=call(key="a"))
+        first.spill(10)
+        second = run(calls, "x" * 40, a_call=call(key="b"))
+        assert [calls.get(each.id) is not None for each in (first, second)] == [True, True]
+
+    def test_the_arguments_of_a_settled_call_are_let_go(self) -> None:
+        assert run(machine(), 1).call.args.text == ""
+
+
+class TestPagesThatMissedThings:
+    def test_a_call_that_was_settled_before_the_page_saw_it_never_runs_and_holds_nothing(self) -> None:
+        calls = machine()
+        (first,) = delivered(calls.call(call(key="a", exclusive=True), "a", at(0)))
+        calls.runner_changed(None, at(0.1))
+        calls.tick(at(1))
+        assert calls.instance_resumed(PAGE, first.seq - 1) == [Save(first)]
+        assert not first.running_on_page
+        calls.runner_changed(PAGE, at(1.1))
+        assert len(delivered(calls.call(call(key="b", exclusive=True), "b", at(1.1)))) == 1
+
+    def test_only_an_answer_that_is_owed_can_be_had_without_running_anything(self) -> None:
+        calls = machine()
+        assert not calls.has_answer(call(), at(0))
+        calls.call(call(), "agent", at(0))
+        assert not calls.has_answer(call(), at(0))
+        calls = machine()
+        invocation = run(calls, 1)
+        assert calls.has_answer(call(), at(0))
+        assert not calls.has_answer(call(key="other"), at(0))
+        calls.acknowledge(invocation.id)
+        assert not calls.has_answer(call(), at(0))

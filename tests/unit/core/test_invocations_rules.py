@@ -42,6 +42,8 @@ class Calls(RuleBasedStateMachine):
             next_seq=lambda: next(self.counter),
         )
         self.runner: str | None = None
+        self.runner_answers = True
+        self.gone: list[str] = []  # page instances that were taken for gone
         self.waiting: dict[str, tuple[Call, float]] = {}  # callers without an answer, their due times
         self.accepted: list[Invocation] = []
         self.runs: dict[str, set[str]] = {}  # invocation id → page instances that were given it
@@ -58,6 +60,7 @@ class Calls(RuleBasedStateMachine):
                     self.accepted.append(invocation)
                 case Deliver(invocation):
                     assert self.runner is not None
+                    assert self.runner_answers or invocation.id in self.runs, "a silent page was given a call"
                     assert invocation.deadline > self.now
                     self.runs.setdefault(invocation.id, set()).add(self.runner)
                     assert len(self.runs[invocation.id]) == 1, "an invocation was given to two pages"
@@ -115,6 +118,24 @@ class Calls(RuleBasedStateMachine):
         _, decisions = self.calls.result(invocation_id, instance, RawJson(str(result)), self.instant())
         self.check(decisions)
 
+    @precondition(lambda self: self.gone)
+    @rule(data=st.data())
+    def page_that_was_taken_for_gone_answers(self, data: st.DataObject) -> None:
+        instance = data.draw(st.sampled_from(self.gone))
+        for invocation in self.accepted:
+            if invocation.instance_id == instance and self.calls.get(invocation.id) is not None:
+                before = invocation.outcome
+                refused, decisions = self.calls.result(invocation.id, instance, RawJson("0"), self.instant())
+                assert refused is not None or invocation.answered_by_page
+                assert invocation.outcome is before
+                self.check(decisions)
+
+    @precondition(lambda self: self.runner is not None)
+    @rule(answers=st.booleans())
+    def page_falls_silent_or_answers_again(self, answers: bool) -> None:
+        self.runner_answers = answers
+        self.check(self.calls.runner_changed(self.runner, self.instant(), answers=answers))
+
     @rule(invocation_id=invocations)
     def agent_acknowledges(self, invocation_id: str) -> None:
         self.calls.acknowledge(invocation_id)
@@ -143,7 +164,7 @@ class Calls(RuleBasedStateMachine):
             return
         instance, self.runner = self.runner, None
         self.check(self.calls.runner_changed(None, self.instant()))
-        self.runner = instance
+        self.runner, self.runner_answers = instance, True
         self.on_page = {key: value for key, value in self.on_page.items() if value.outcome is not None}
         running = [each for each in self.accepted if each.running_on_page and each.outcome is None]
         decisions = self.calls.instance_resumed(instance, last_seq)
@@ -154,8 +175,10 @@ class Calls(RuleBasedStateMachine):
     @rule()
     def page_is_reloaded(self) -> None:
         old, self.runner = self.runner, f"page_{next(self.counter)}"
+        self.runner_answers = True
         self.on_page = {}
         if old is not None:
+            self.gone.append(old)
             self.check(self.calls.instance_replaced(old, self.instant()))
         self.check(self.calls.runner_changed(self.runner, self.instant()))
 
@@ -164,6 +187,7 @@ class Calls(RuleBasedStateMachine):
         if self.runner is None:
             return
         old, self.runner = self.runner, None
+        self.gone.append(old)
         self.check(self.calls.runner_changed(None, self.instant()))
         self.on_page = {}
         self.check(self.calls.instance_replaced(old, self.instant()))
@@ -187,4 +211,4 @@ class Calls(RuleBasedStateMachine):
 
 
 TestCalls = Calls.TestCase
-TestCalls.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestCalls.settings = settings(stateful_step_count=40)
