@@ -17,7 +17,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Error, Page
 
 from tests.harness import CliCall, CoreProcess
 
-WAIT_MS = 30_000
+WAIT_MS = 60_000
 """How long anything in a page may take on a busy machine before a test fails."""
 
 LOADER = '<script src="/pedelec.js"></script>'

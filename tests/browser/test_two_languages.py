@@ -139,19 +139,19 @@ pyodide_js._module.enable_pyproxy_allocation_tracing()
 
 def live():
     gc.collect()
-    module = pyodide_js._module
-    return f"{module._hiwire_num_refs()} of JavaScript's, {module.pyproxy_alloc_map.size} of Python's"
+    return pyodide_js._module._hiwire_num_refs() + pyodide_js._module.pyproxy_alloc_map.size
 js.live = live
 """
 
 _MANY = 1_000
+_FEW = 10
+"""What timers hold, here more and there less: far from one for each of many."""
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_a_thousand_calls_of_a_js_handler_leave_no_proxy(page: BrowserPage, *, is_async: bool) -> None:
-    page.start()
-    page.python(_COUNTING)
-    thread = page.run(
+def test_a_thousand_calls_of_a_js_handler_leave_no_proxy(shared: BrowserPage, *, is_async: bool) -> None:
+    shared.python(_COUNTING)
+    thread = shared.run(
         """const probe = { name: "probe", description: "A.", argsSchema: { type: "object" } };
         const skills = { guidance: "", tools: [probe] };
         globalThis.session = await new pedelec.Pedelec().createSession({ skills });
@@ -161,16 +161,16 @@ def test_a_thousand_calls_of_a_js_handler_leave_no_proxy(page: BrowserPage, *, i
         return session.sessionId;""",
         is_async,
     )
-    call_many(page.core, thread, "probe", 20)
-    before = _live(page)
-    assert call_many(page.core, thread, "probe", _MANY) == list(range(_MANY))
-    assert _live(page) == before
+    call_many(shared.core, thread, "probe", 20)
+    before = _live(shared)
+    assert call_many(shared.core, thread, "probe", _MANY) == list(range(_MANY))
+    assert _live(shared) < before + _FEW
+    shared.run("await session.end()")
 
 
-def test_a_thousand_registrations_leave_no_proxy(page: BrowserPage) -> None:
-    page.start()
-    page.python(_COUNTING)
-    page.run(
+def test_a_thousand_registrations_leave_no_proxy(shared: BrowserPage) -> None:
+    shared.python(_COUNTING)
+    shared.run(
         """globalThis.session = await new pedelec.Pedelec().createSession();
         globalThis.cycle = (times) => {
           for (let n = 0; n < times; n++) {
@@ -182,11 +182,13 @@ def test_a_thousand_registrations_leave_no_proxy(page: BrowserPage) -> None:
         };
         cycle(10);"""
     )
-    before = _live(page)
-    page.run("cycle(given)", _MANY)
-    assert _live(page) == before
+    before = _live(shared)
+    shared.run("cycle(given)", _MANY)
+    assert _live(shared) < before + _FEW
+    shared.run("await session.end()")
 
 
-def _live(page: BrowserPage) -> str:
+def _live(page: BrowserPage) -> int:
+    """How many objects either language holds for the other."""
     page.wait_for("session.getStatus() === 'idle'")
-    return str(page.run("return live()"))
+    return int(page.run("return live()"))
