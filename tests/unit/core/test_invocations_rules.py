@@ -165,7 +165,9 @@ class Calls(RuleBasedStateMachine):
         instance, self.runner = self.runner, None
         self.check(self.calls.runner_changed(None, self.instant()))
         self.runner, self.runner_answers = instance, True
-        self.on_page = {key: value for key, value in self.on_page.items() if value.outcome is not None}
+        # It has seen all, or nothing; what was settled before it saw it, it never runs.
+        seen = self.on_page.items() if last_seq else ()
+        self.on_page = {key: value for key, value in seen if value.outcome is not None}
         running = [each for each in self.accepted if each.running_on_page and each.outcome is None]
         decisions = self.calls.instance_resumed(instance, last_seq)
         self.check(decisions)
@@ -179,6 +181,7 @@ class Calls(RuleBasedStateMachine):
         self.on_page = {}
         if old is not None:
             self.gone.append(old)
+            self.check(self.calls.runner_changed(None, self.instant()))
             self.check(self.calls.instance_replaced(old, self.instant()))
         self.check(self.calls.runner_changed(self.runner, self.instant()))
 
