@@ -31,7 +31,7 @@ class NotJsonSafeError(ResultError):
         self.hint = hint
         super().__init__(
             Code.TOOL_RESULT_NOT_SERIALIZABLE,
-            f"The handler ran, but its result at {path} ({type_name}) cannot be sent as JSON. {hint}",
+            f"The handler ran, but its result at {abridged(path)} ({type_name}) cannot be sent as JSON. {hint}",
             details={"path": path, "type": type_name, "hint": hint},
         )
 
@@ -67,6 +67,16 @@ class InvalidJsonError(PedelecError):
         self.steps = steps
         place = {"line": line, "column": column} if steps is None else {"path": render_path(steps)}
         super().__init__(Code.TOOL_ARGS_INVALID, message, details=place)
+
+
+_MAX_SHOWN_PATH = 100
+
+
+def abridged(path: str) -> str:
+    """A path for a sentence: of a very long one its two ends, so that what follows is still read."""
+    if len(path) <= _MAX_SHOWN_PATH:
+        return path
+    return f"{path[: _MAX_SHOWN_PATH // 2]}…{path[-_MAX_SHOWN_PATH // 2 :]}"
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*", re.ASCII)

@@ -389,3 +389,16 @@ def test_a_fault_inside_a_foreign_value_has_the_whole_path() -> None:
 
 def test_depth_counts_through_foreign_values() -> None:
     assert fault_of([[Foreign("[[1]]")]], host=ForeignHost(), max_depth=3).path == "$[0][0][0]"
+
+
+def test_a_very_long_path_leaves_room_for_the_hint_and_stands_whole_in_the_details() -> None:
+    value: object = {1}
+    for _ in range(60):
+        value = {"member": value}
+    with pytest.raises(NotJsonSafeError) as refused:
+        encode(value, max_bytes=1_000)
+    error = refused.value.to_wire()
+    assert error["details"]["path"] == "$" + ".member" * 60
+    assert "$.member" in error["message"]
+    assert error["details"]["hint"] in error["message"]
+    assert len(error["message"]) < 300
