@@ -31,7 +31,8 @@ class NotJsonSafeError(ResultError):
         self.hint = hint
         super().__init__(
             Code.TOOL_RESULT_NOT_SERIALIZABLE,
-            f"The handler ran, but its result at {abridged(path)} ({type_name}) cannot be sent as JSON. {hint}",
+            f"The handler ran, but its result at {abridged(path)} ({type_name}) cannot be sent as JSON. "
+            f"{hint}",
             details={"path": path, "type": type_name, "hint": hint},
         )
 
