@@ -1,0 +1,49 @@
+// The official TypeScript client on a running Core: does what a host does, and prints what it saw as JSON.
+// Its one argument: {"era", "url", "token"} or {"era", "command", "args"}.
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+
+const given = JSON.parse(process.argv[2]);
+const transport = given.url
+  ? new StreamableHTTPClientTransport(new URL(given.url), {
+      requestInit: { headers: { Authorization: `Bearer ${given.token}` } },
+    })
+  : new StdioClientTransport({ command: given.command, args: given.args });
+
+const { promise: changed, resolve: onChange } = Promise.withResolvers();
+const client = new Client(
+  { name: "conformance", version: "1.0.0" },
+  {
+    versionNegotiation: { mode: given.era },
+    listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onChange } },
+  },
+);
+await client.connect(transport);
+const call = (name, options, args = {}) => client.callTool({ name, arguments: args }, options);
+
+const seen = { version: client.getNegotiatedProtocolVersion(), instructions: client.getInstructions() };
+seen.tools = (await client.listTools()).tools.map(({ name }) => name);
+seen.text = await call("test_simple_text");
+seen.image = await call("test_image_content");
+seen.error = await call("test_error_handling");
+seen.refused = await call("json_schema_2020_12_tool", {}, { unknown: true });
+seen.unknown = await call("no_such_tool").catch(({ code }) => code);
+seen.progress = [];
+await call("test_tool_with_progress", { onprogress: ({ progress }) => seen.progress.push(progress) });
+
+const cancellations = async () => (await call("cancellations")).structuredContent.result;
+const before = (await cancellations()).length;
+const aborting = new AbortController();
+const cancelled = call("wait_until_cancelled", { signal: aborting.signal }).catch(() => "aborted");
+await call("test_simple_text"); // answered after Core has taken up the call before it
+aborting.abort();
+seen.cancelled = await cancelled;
+do {
+  seen.cancellations = await cancellations();
+} while (seen.cancellations.length === before);
+
+await call("test_trigger_tool_change");
+await changed;
+seen.changed = true;
+await client.close();
+console.log(JSON.stringify(seen));

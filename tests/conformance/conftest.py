@@ -1,0 +1,86 @@
+"""Core with the suite's fixture tools in a page of a real browser, and the official tools to test it with."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pedelec_core.runtime.node import Node, ensure_node
+from tests.harness import CoreProcess
+from tests.harness.core_process import clean_environment
+
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parents[1] / "build"
+_INSTALL_SECONDS = 300
+_RUN_SECONDS = 150
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker("browser")
+            item.add_marker(pytest.mark.timeout(_INSTALL_SECONDS + _RUN_SECONDS))
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTools:
+    """The packages of package.json, installed."""
+
+    node: Node
+    folder: Path
+
+    def run(
+        self, program: str, *args: str, options: Sequence[str] = (), env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a program of the packages to its end."""
+        return subprocess.run(
+            [str(self.node.executable), *options, str(self.folder / program), *args],
+            cwd=self.folder,
+            env=clean_environment(**(env or {})),
+            capture_output=True,
+            text=True,
+            timeout=_RUN_SECONDS,
+        )
+
+
+@pytest.fixture(scope="session")
+def node_tools() -> NodeTools:
+    """Installed once for each lock file, into the build folder."""
+    node = ensure_node(BUILD)
+    lock = (HERE / "package-lock.json").read_bytes()
+    folder = BUILD / "conformance" / hashlib.sha256(lock).hexdigest()[:12]
+    if not (folder / "node_modules").is_dir():
+        fresh = folder.with_name(f"{folder.name}.{os.getpid()}")
+        fresh.mkdir(parents=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(HERE / name, fresh)
+        # Not `npm ci`: it insists on packages for other systems, which not every registry has.
+        command = [*node.npm, "install", "--no-save", "--omit=optional"]
+        command += ["--ignore-scripts", "--no-audit", "--no-fund"]
+        environment = {**os.environ, **node.environment}
+        subprocess.run(command, cwd=fresh, env=environment, check=True, timeout=_INSTALL_SECONDS)
+        shutil.rmtree(folder, ignore_errors=True)
+        fresh.rename(folder)
+    for program in HERE.glob("*.mjs"):
+        shutil.copy(program, folder)
+    return NodeTools(node, folder)
+
+
+@pytest.fixture(scope="session")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CoreProcess]:
+    """A Core whose one page offers the fixture tools."""
+    state = tmp_path_factory.mktemp("conformance") / "state"
+    with CoreProcess(state, "--site", str(HERE / "site")) as running:
+        command = [sys.executable, str(HERE / "hold_page.py"), running.url]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as page:
+            assert page.stdout is not None
+            assert page.stdout.readline() == b"ready\n"
+            yield running
+            page.communicate()
+        assert "Traceback" not in running.log

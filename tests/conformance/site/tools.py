@@ -1,0 +1,142 @@
+"""The fixture tools of the MCP conformance suite, as a page's handlers. Runs in the page.
+
+Their names, and what they do, are the suite's: `examples/servers` in its repository.
+"""
+
+import asyncio
+
+import js
+
+from pedelec import Pedelec, define_tool
+
+RED_PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
+
+NOTHING = {"type": "object", "properties": {}}
+
+JSON_SCHEMA_2020_12 = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {
+        "address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+        }
+    },
+    "properties": {
+        "name": {"type": "string"},
+        "address": {"$ref": "#/$defs/address"},
+        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+        "phone": {"type": "string"},
+        "email": {"type": "string"},
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "additionalProperties": False,
+}
+
+IMAGE = {"type": "image", "data": RED_PIXEL, "mimeType": "image/png"}
+
+client = Pedelec(app_name="Conformance")
+
+
+def simple_text():
+    return "This is a simple text response for testing."
+
+
+def image_content():
+    return {"content": [IMAGE]}
+
+
+def audio_content():
+    return {"content": [{"type": "audio", "data": SILENCE, "mimeType": "audio/wav"}]}
+
+
+def embedded_resource():
+    resource = {
+        "uri": "test://embedded-resource",
+        "mimeType": "text/plain",
+        "text": "This is an embedded resource content.",
+    }
+    return {"content": [{"type": "resource", "resource": resource}]}
+
+
+def multiple_content_types():
+    resource = {
+        "uri": "test://mixed-content-resource",
+        "mimeType": "application/json",
+        "text": '{"test":"data","value":123}',
+    }
+    text = {"type": "text", "text": "Multiple content types test:"}
+    return {"content": [text, IMAGE, {"type": "resource", "resource": resource}]}
+
+
+def error_handling():
+    raise RuntimeError("This tool intentionally returns an error for testing")
+
+
+async def tool_with_progress(args, ctx):
+    for done in (0, 50, 100):
+        ctx.progress(done, 100, f"Completed step {done} of 100")
+        await asyncio.sleep(0.05)
+    return "done"
+
+
+async def streaming_elicitation(args, ctx):
+    """Streams as the suite's own fixture does; what it asks for it gets from nobody."""
+    ctx.progress(1, 2, "half")
+    await asyncio.sleep(0.05)
+    return "streamed"
+
+
+async def trigger_tool_change():
+    """Offer one tool more, for a moment."""
+    session = await client.create_session(tools=[offered("test_changed", lambda: None)])
+    asyncio.get_running_loop().call_later(0.5, lambda: asyncio.ensure_future(session.end()))
+    return "changed"
+
+
+cancellations = []
+
+
+async def wait_until_cancelled(args, ctx):
+    cancellations.append(await ctx.cancelled)
+
+
+def offered(name, handler, args_schema=NOTHING):
+    return define_tool(
+        name=name, description=f"The suite's {name}.", args_schema=args_schema, handler=handler
+    )
+
+
+await client.create_session(
+    guidance="These tools are fixtures of a test suite.",
+    tools=[
+        offered("test_simple_text", simple_text),
+        offered("test_image_content", image_content),
+        offered("test_audio_content", audio_content),
+        offered("test_embedded_resource", embedded_resource),
+        offered("test_multiple_content_types", multiple_content_types),
+        offered("test_error_handling", error_handling),
+        offered("test_tool_with_progress", tool_with_progress),
+        offered("test_streaming_elicitation", streaming_elicitation),
+        offered("test_logging_tool", lambda: "logged nothing"),
+        offered("test_trigger_tool_change", trigger_tool_change),
+        # What our own checks of other clients need besides.
+        offered("wait_until_cancelled", wait_until_cancelled),
+        offered("cancellations", lambda: cancellations),
+        offered("json_schema_2020_12_tool", lambda args: args, JSON_SCHEMA_2020_12),
+        offered(
+            "test_header_parameter",
+            lambda args: args,
+            {
+                "type": "object",
+                "properties": {"region": {"type": "string", "x-mcp-header": "Region"}},
+            },
+        ),
+    ],
+)
+js.document.title = "ready"
