@@ -55,8 +55,8 @@ async def open_session(*names, client=None, **inline):
     ]
     return listen(await (client or new_client()).create_session(tools=tools))
 """
-"""Makes `open_session`, which declares tools (with a handler where they are given by keyword), and `heard`, what
-the callbacks of its sessions were told: `["error", code, cause]`, `["status", status]`, `["ended"]`."""
+"""Makes `open_session`, which declares tools (those given by keyword with their handlers), and `heard`, which
+holds what its sessions' callbacks were told: `["error", code, cause]`, `["status", status]`, `["ended"]`."""
 
 EPILOGUE = """
 for client in clients:
