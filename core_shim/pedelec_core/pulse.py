@@ -15,8 +15,10 @@ whose browser alone answers is silent: there, but of no use at present.
 from enum import Enum, auto
 from typing import Final
 
-HEARTBEAT_SECONDS: Final = 6.5
-"""Three of them are less than the 20 seconds after which a page that stopped answering is to be gone."""
+HEARTBEAT_SECONDS: Final = 10.0
+_PATIENCE: Final = 0.45
+"""Of an interval: how long an answer may take. An interval and twice that is less than the 20 seconds after
+which a page that stopped answering is to be gone."""
 
 
 class Beat(Enum):
@@ -36,13 +38,15 @@ class Pulse:
 
     Args:
         first_due: when the first beat is due; spread over an interval, where many pages connect at once.
-        interval: seconds from beat to beat.
+        interval: seconds from ping to ping.
     """
 
     def __init__(self, first_due: float, interval: float = HEARTBEAT_SECONDS) -> None:
         self.due = first_due
         self.silent = False
+        self._next_ping = first_due
         self._interval = interval
+        self._patience = interval * _PATIENCE
         self._pinged = False
         self._probed = False
 
@@ -59,14 +63,22 @@ class Pulse:
     def beat(self, now: float) -> Beat:
         """Take one beat, due or overdue. `due` says when the next one is."""
         # Overdue by so much, it is this process that was stopped: what pages sent meanwhile is still unread.
-        overslept = now - self.due > self._interval / 2
-        self.due = now + self._interval
-        if overslept and self._pinged:
-            return Beat.NOTHING
+        overslept = now - self.due > self._patience / 2
         if not self._pinged:
-            self._pinged = True
-            return Beat.PING
+            return self._ping_if_due(now)
+        self.due = now + self._patience
+        if overslept:
+            return Beat.NOTHING
         if self._probed:
             return Beat.GONE
         self.silent = self._probed = True
         return Beat.PROBE
+
+    def _ping_if_due(self, now: float) -> Beat:
+        if now < self._next_ping:
+            self.due = self._next_ping
+            return Beat.NOTHING
+        self._pinged = True
+        self._next_ping = now + self._interval
+        self.due = now + self._patience
+        return Beat.PING

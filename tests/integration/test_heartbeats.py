@@ -31,7 +31,7 @@ from tests.harness import tool
 
 pytestmark = pytest.mark.anyio
 
-INTERVAL = 0.1
+INTERVAL = 0.2
 WAIT_SECONDS = 20
 ORIGIN = "http://127.0.0.1:1"
 
