@@ -17,6 +17,13 @@ SCRIPTS = ROOT / ".venv" / "bin"
 DEFAULT_PORT = "7420"
 READY = "ready "
 
+MCP_CLIENTS = {
+    "claude": ("mcp", "add", "--scope", "user", "pedelec", "--"),
+    "codex": ("mcp", "add", "pedelec", "--"),
+    "gemini": ("mcp", "add", "-s", "user", "pedelec"),
+}
+"""MCP clients by their programs, and the words by which each learns of a server's command (docs/agents.md)."""
+
 _EXAMPLE = ("tool-call", "move_shape", '{"shapeId":"s1","x":120,"y":80}')
 
 
@@ -25,9 +32,24 @@ def example_line(scripts: Path, environment: Mapping[str, str]) -> str:
     program = scripts / "pedelec-cli"
     found = shutil.which(program.name, path=environment.get("PATH"))
     is_first = found is not None and Path(found).samefile(program)
-    state_dir = environment.get("PEDELEC_STATE_DIR")
-    where = ["--state-dir", str(Path(state_dir).absolute())] if state_dir else []
-    return shlex.join([program.name if is_first else str(program), *where, *_EXAMPLE])
+    return shlex.join([program.name if is_first else str(program), *_state_dir(environment), *_EXAMPLE])
+
+
+def mcp_line(scripts: Path, environment: Mapping[str, str]) -> str | None:
+    """Return the command that tells the first MCP client found here of this Core, or None without one.
+
+    It names the program by its full path: clients do not run commands as this shell does.
+    """
+    bridge = [str(scripts / "pedelec-core"), "mcp", *_state_dir(environment)]
+    for client, words in MCP_CLIENTS.items():
+        if shutil.which(client, path=environment.get("PATH")):
+            return shlex.join([client, *words, *bridge])
+    return None
+
+
+def _state_dir(environment: Mapping[str, str]) -> list[str]:
+    named = environment.get("PEDELEC_STATE_DIR")
+    return ["--state-dir", str(Path(named).absolute())] if named else []
 
 
 def may_open_browser(environment: Mapping[str, str], platform: str) -> bool:
@@ -63,7 +85,10 @@ def main() -> int:
 
 
 def _welcome(address: str) -> None:
-    print(f"\nOpen   {address}/\nTry    {example_line(SCRIPTS, os.environ)}\nStop   Ctrl-C\n", flush=True)
+    lines = [f"Open   {address}/", f"Try    {example_line(SCRIPTS, os.environ)}"]
+    mcp = mcp_line(SCRIPTS, os.environ)
+    lines += [f"MCP    {mcp}" if mcp else "MCP    docs/agents.md", "Stop   Ctrl-C"]
+    print("\n{}\n".format("\n".join(lines)), flush=True)
     if may_open_browser(os.environ, sys.platform):
         webbrowser.open(address)
 

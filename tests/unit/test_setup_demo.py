@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.demo import example_line, may_open_browser
+from scripts.demo import MCP_CLIENTS, example_line, may_open_browser, mcp_line
 
 
 @pytest.fixture
@@ -34,6 +34,22 @@ def test_another_pedelec_cli_on_path_is_not_mistaken_for_ours(scripts: Path, tmp
 def test_the_example_names_a_state_folder_that_only_this_terminal_knows(scripts: Path) -> None:
     line = example_line(scripts, {"PATH": str(scripts), "PEDELEC_STATE_DIR": "/tmp/my state"})
     assert shlex.split(line)[1:4] == ["--state-dir", "/tmp/my state", "tool-call"]
+
+
+@pytest.mark.parametrize("client", MCP_CLIENTS)
+def test_the_mcp_client_that_is_here_is_told_where_the_bridge_is(
+    scripts: Path, tmp_path: Path, client: str
+) -> None:
+    (tmp_path / client).touch(mode=0o755)
+    line = mcp_line(scripts, {"PATH": str(tmp_path), "PEDELEC_STATE_DIR": "/tmp/my state"})
+    assert line is not None
+    words = shlex.split(line)
+    assert words[0] == client
+    assert words[-4:] == [f"{scripts}/pedelec-core", "mcp", "--state-dir", "/tmp/my state"]
+
+
+def test_without_an_mcp_client_there_is_no_line_for_one(scripts: Path) -> None:
+    assert mcp_line(scripts, {"PATH": "/nowhere"}) is None
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def configurations() -> Iterator[Any]:
         yield tomllib.loads(text)["mcp_servers"]["pedelec"]
 
 
-@pytest.mark.parametrize("configuration", configurations())
+@pytest.mark.parametrize("configuration", list(configurations()))
 def test_a_configuration_starts_the_bridge(configuration: Any) -> None:
     assert [configuration["command"], *configuration["args"]] == BRIDGE
 
