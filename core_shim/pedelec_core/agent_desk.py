@@ -6,10 +6,11 @@ request came in (command line, MCP) is the business of whoever calls this.
 
 import asyncio
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import rfc8785
 
+from pedelec.advice import advise
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import (
     DEFAULT_TOOL_TIMEOUT_MS,
@@ -20,6 +21,7 @@ from pedelec.protocol import (
     encode_value,
 )
 from pedelec_core import call_errors
+from pedelec_core.call_watch import Attempt, CallWatch, facts_of
 from pedelec_core.hub import Hub, ProgressListener, Waiter, new_id, now
 from pedelec_core.invocation import Answer, Call
 from pedelec_core.registry import parse_args
@@ -45,6 +47,8 @@ class CallAnswer:
 
     answer: Answer
     late: bool = False
+    remark: str | None = None
+    """What else the agent should know: that this call fails again and again."""
 
     @property
     def invocation_id(self) -> str:
@@ -59,6 +63,8 @@ class CallAnswer:
         else:
             told["error"] = outcome.error.to_wire()
         told["invocationId"] = self.invocation_id
+        if self.remark is not None and outcome.error is None:  # an error carries it among its steps
+            told["warning"] = self.remark
         flags = {"joined": self.answer.joined, "replayed": self.answer.replayed, "late": self.late}
         return told | {name: True for name, holds in flags.items() if holds}
 
@@ -66,9 +72,12 @@ class CallAnswer:
 class RunningCall:
     """A call that was admitted, in the hands of whoever made it. Made by `AgentDesk.begin`."""
 
-    def __init__(self, hub: Hub, session: Session, call: Call, on_progress: ProgressListener | None) -> None:
+    def __init__(
+        self, hub: Hub, session: Session, call: Call, attempt: Attempt, on_progress: ProgressListener | None
+    ) -> None:
         self._hub = hub
         self._session = session
+        self._attempt = attempt
         self._caller = new_id("caller_")
         self._waiter = Waiter(asyncio.get_running_loop().create_future(), on_progress)
         decisions = session.calls.call(call, self._caller, now())
@@ -85,7 +94,10 @@ class RunningCall:
 
     async def answer(self) -> CallAnswer:
         """Wait for the answer. Cancelling this coroutine does not cancel the call."""
-        return CallAnswer(await self._waiter.answer)
+        answer = await self._waiter.answer
+        again = answer.joined or answer.replayed
+        outcome, remark = self._attempt.answered(answer.outcome, now().seconds, counts=not again)
+        return CallAnswer(replace(answer, outcome=outcome), remark=remark)
 
     def leave(self) -> None:
         """Wait no longer. The call goes on: its caller may come back with a retry."""
@@ -113,6 +125,7 @@ class AgentDesk:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
+        self._watch = CallWatch()
 
     def begin(self, request: ToolCallRequest, on_progress: ProgressListener | None = None) -> RunningCall:
         """Run a tool, or join or replay the call that this one is a retry of.
@@ -120,13 +133,23 @@ class AgentDesk:
         Whoever begins a call also has to `leave` it.
 
         Raises:
-            PedelecError: the call is refused and nothing ran (`TOOL_NOT_FOUND`, `TOOL_ARGS_INVALID`, …;
+            PedelecError: the call is refused and nothing ran (`TOOL_NOT_FOUND`, `TOOL_ARGS_INVALID`,
+                `TOOL_LOOP_STOPPED`, …;
                 `JOURNAL_UNAVAILABLE` while nothing can be written down).
         """
         if self._hub.commits.failure is not None:
             raise self._hub.commits.failure
         session = self._session_for(request)
-        return RunningCall(self._hub, session, self._checked(session, request), on_progress)
+        attempt = self._watch.attempt(session, request.tool, request.args_text)
+        try:
+            call = self._checked(session, request)
+        except PedelecError as error:
+            raise attempt.refused(error, now().seconds) from None
+        attempt.admit(call, now().seconds)
+        try:
+            return RunningCall(self._hub, session, call, attempt, on_progress)
+        except PedelecError as error:
+            raise attempt.not_run(error, now().seconds) from None
 
     def acknowledge(self, invocation_id: str) -> None:
         """The agent has its answer in hand."""
@@ -168,6 +191,10 @@ class AgentDesk:
         if outcome is None or (outcome.error is not None and invocation.running_on_page):
             told = None if outcome is None or outcome.error is None else outcome.error.code
             raise call_errors.result_pending(invocation.call.tool, invocation.id, told)
+        if outcome.error is not None:
+            assert session is not None
+            facts = facts_of(session, invocation.call.tool, invocation.call.args.text)
+            outcome = replace(outcome, error=PedelecError.from_wire(advise(outcome.error, facts)))
         return CallAnswer(Answer("", invocation, outcome))
 
     def status(self) -> JsonObject:
@@ -251,9 +278,7 @@ def _no_session(code: Code, message: str, live: list[Session]) -> PedelecError:
     else:
         steps = ["Ask the user to open the page, then call again."]
     listed: list[JsonValue] = [_summary(session) for session in live[:10]]
-    return PedelecError(
-        code,
-        message,
-        recovery_steps=steps,
-        details={"threads": listed, "leftOut": len(live) - len(listed)},
-    )
+    details: JsonObject = {"threads": listed}
+    if len(live) > len(listed):
+        details["leftOut"] = {"threads": len(live) - len(listed)}
+    return PedelecError(code, message, recovery_steps=steps, details=details)

@@ -1,7 +1,7 @@
 """What Core tells an agent about a call that came to no result: one function per failure.
 
-Owns the sentences, recovery steps and details of Core's own call errors. Decides nothing; what class and
-effects a code has stands in `pedelec.errors`.
+Owns the facts in Core's own call errors (`details`), and the sentences that depend on more than these.
+Decides nothing; class, effects, and what is usually said and advised stand in `pedelec.catalogue`.
 """
 
 from pedelec.errors import Code, Effects, ErrorClass, PedelecError
@@ -9,16 +9,9 @@ from pedelec.errors import Code, Effects, ErrorClass, PedelecError
 
 def timeout(tool: str, invocation_id: str, limit_ms: int, *, safe_to_repeat: bool) -> PedelecError:
     """The limit passed while the page ran the call."""
-    fetch = f"Fetch a late result with: pedelec-cli tool-result {invocation_id}"
-    if safe_to_repeat:
-        steps = [fetch, f"Or call {tool} again: it is safe to repeat."]
-    else:
-        steps = [fetch, f"Do not repeat {tool} before you have read the page's state: it may have run."]
     return PedelecError(
         Code.TOOL_TIMEOUT,
-        f"{tool} gave no result within {limit_ms} ms. The page may still be running it.",
         error_class=ErrorClass.RETRYABLE if safe_to_repeat else ErrorClass.PERMANENT,
-        recovery_steps=steps,
         details={"tool": tool, "invocationId": invocation_id, "timeoutMs": limit_ms},
     )
 
@@ -26,14 +19,12 @@ def timeout(tool: str, invocation_id: str, limit_ms: int, *, safe_to_repeat: boo
 def page_unavailable(tool: str, limit_ms: int, *, silent: bool) -> PedelecError:
     """The limit passed and no page was there to take the call. `silent`: one is open, but does not answer."""
     if silent:
-        why, ask = "the page is busy or frozen", "Ask the user to bring the page's tab to the front."
+        why, ask = "the page is busy or frozen", "bring the page's tab to the front"
     else:
-        why, ask = "the page is closed or still loading", "Ask the user to open or reload the page."
+        why, ask = "the page is closed or still loading", "open or reload the page"
     return PedelecError(
         Code.TOOL_PAGE_UNAVAILABLE,
-        f"No open page took {tool} within {limit_ms} ms: {why}. Nothing ran.",
-        recovery_steps=[ask, f"Then call {tool} again."],
-        details={"tool": tool, "timeoutMs": limit_ms},
+        details={"tool": tool, "timeoutMs": limit_ms, "why": why, "ask": ask},
     )
 
 
@@ -50,12 +41,9 @@ def session_over(tool: str) -> PedelecError:
 
 def interrupted(tool: str, *, safe_to_repeat: bool) -> PedelecError:
     """The page that ran the call is gone."""
-    check = f"Read the page's state to see whether {tool} took effect before you repeat it."
     return PedelecError(
         Code.TOOL_INTERRUPTED,
-        f"The page was reloaded or lost while it ran {tool}. Whether it took effect is unknown.",
         error_class=ErrorClass.RETRYABLE if safe_to_repeat else ErrorClass.PERMANENT,
-        recovery_steps=[f"Call {tool} again: it is safe to repeat."] if safe_to_repeat else [check],
         details={"tool": tool},
     )
 
@@ -76,7 +64,6 @@ def busy(tool: str, count: int, doing: str) -> PedelecError:
     return PedelecError(
         Code.TOOL_BUSY,
         f"{tool} was not run: {calls} of this session already {doing}.",
-        recovery_steps=[f"Wait a second, then call {tool} again."],
         details={"tool": tool, "count": count},
     )
 
@@ -86,18 +73,13 @@ def call_id_conflict(call_id: str, tool: str) -> PedelecError:
     return PedelecError(
         Code.CALL_ID_CONFLICT,
         f"The call id {call_id!r} already stands for a call of {tool} with other arguments. Nothing ran.",
-        recovery_steps=["Use a call id of its own for each different call."],
         details={"callId": call_id, "tool": tool},
     )
 
 
 def unknown_invocation(invocation_id: str) -> PedelecError:
     """No such invocation is remembered (settled ones are forgotten after a while)."""
-    return PedelecError(
-        Code.INVOCATION_NOT_FOUND,
-        f"No invocation {invocation_id} is remembered.",
-        details={"invocationId": invocation_id},
-    )
+    return PedelecError(Code.INVOCATION_NOT_FOUND, details={"invocationId": invocation_id})
 
 
 def result_pending(tool: str, invocation_id: str, told: str | None) -> PedelecError:
@@ -106,7 +88,6 @@ def result_pending(tool: str, invocation_id: str, told: str | None) -> PedelecEr
     return PedelecError(
         Code.TOOL_RESULT_PENDING,
         f"{tool} is still running in the page.{answered}",
-        recovery_steps=[f"Ask again in a few seconds: pedelec-cli tool-result {invocation_id}"],
         details={"tool": tool, "invocationId": invocation_id},
     )
 

@@ -13,6 +13,7 @@ from typing import Final, Self
 import jsonschema_rs
 
 from pedelec import json_safe
+from pedelec.call_text import best_reader
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import (
     MAX_TOOL_TIMEOUT_MS,
@@ -21,6 +22,7 @@ from pedelec.protocol import (
     JsonValue,
     Limits,
 )
+from pedelec_core.corrections import corrected
 from pedelec_core.schema_budget import may_be_listed, size_of_schema
 from pedelec_core.violations import Path, args_invalid, describe, json_pointer, nearest, type_name
 
@@ -67,13 +69,12 @@ class Tool:
         """
         if self._validator.is_valid(args):
             return
-        if may_be_listed(args, self._schema_size):
-            violations = describe(self._validator.iter_errors(args), self.args_schema)
-        else:
-            violations = [
-                {"path": "", "message": "they do not fit the schema, and are too large to say where"}
-            ]
-        raise args_invalid(violations, tool=self.name)
+        if not may_be_listed(args, self._schema_size):
+            problem = "they do not fit the schema, and are too large to say where"
+            raise args_invalid([{"path": "", "message": problem}], tool=self.name)
+        violations = describe(self._validator.iter_errors(args), self.args_schema)
+        meant = corrected(args, self.args_schema, self._validator)
+        raise args_invalid(violations, tool=self.name, corrected=meant)
 
     def to_wire(self) -> JsonObject:
         """The manifest again, as agents see it; hints that do not hold are left out."""
@@ -120,6 +121,14 @@ class ToolRegistry:
         """The tools' names, in the order in which the page declared them."""
         return list(self._tools)
 
+    def reader_for(self, name: str) -> str | None:
+        """The read-only tool that shows best what a tool has done, if there is one."""
+        return best_reader(name, (tool.to_wire() for tool in self._tools.values()))
+
+    def knows(self, name: str) -> bool:
+        """Whether there is a tool of that name."""
+        return name in self._tools
+
     def get(self, name: str) -> Tool:
         """Look a tool up; names are exact.
 
@@ -134,20 +143,20 @@ class ToolRegistry:
     def _not_found(self, name: str) -> PedelecError:
         near = nearest(name, self._tools, limit=3)
         names = near or self.names()[:_NAMES_SHOWN]
+        details: JsonObject = {"tool": name[:200]}
         if near:
             hint = f"Did you mean {near[0]}?"
+            details["nearest"] = near[0]
         elif names:
             left_out = len(self._tools) - len(names)
             hint = f"There are: {', '.join(names)}" + (f", and {left_out} more." if left_out else ".")
         else:
             hint = "This session offers no tools."
-        steps = [f"Look at the nearest tool: pedelec-cli tool-spec {near[0]}"] if near else []
         return PedelecError(
             Code.TOOL_NOT_FOUND,
             f"No tool is called {name[:200]!r}. {hint}",
-            recovery_steps=[*steps, "List the tools: pedelec-cli tool-list"],
             suggestions=names,
-            details={"tool": name[:200]},
+            details=details,
         )
 
 

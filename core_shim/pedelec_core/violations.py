@@ -34,25 +34,27 @@ type Path = Sequence[str | int]
 type Violation = JsonObject
 
 
-def args_invalid(violations: list[Violation], *, tool: str = "") -> PedelecError:
+def args_invalid(
+    violations: list[Violation], *, tool: str = "", corrected: JsonObject | None = None
+) -> PedelecError:
     """The one error for arguments that cannot be used, with everything that is wrong with them.
 
     Args:
         violations: at least one.
         tool: the tool's name, where it is known.
+        corrected: the arguments as they were meant, where that can be told.
     """
     shown = [str(violation["message"]) for violation in violations[:_IN_MESSAGE]]
     if len(violations) > len(shown):
         shown.append(f"{len(violations) - len(shown)} more in details.violations")
-    steps = ["Correct the arguments and call again: nothing ran."]
-    if tool:
-        steps.append(f"The tool's schema: pedelec-cli tool-spec {tool}")
+    details: JsonObject = {"violations": [*violations]}
+    if corrected is not None:
+        details["correctedArgs"] = corrected
     return PedelecError(
         Code.TOOL_ARGS_INVALID,
         f"Arguments{f' of {tool}' if tool else ''}: {'; '.join(shown)}.",
-        recovery_steps=steps,
         suggestions=[violation["suggestion"] for violation in violations if "suggestion" in violation],
-        details={"violations": violations},
+        details=details,
     )
 
 
@@ -120,14 +122,14 @@ def _wrong_type(error: ValidationError, _schema: JsonObject) -> list[Violation]:
 def _type_violation(path: Path, types: Sequence[str], instance: Any) -> Violation:
     expected, got = " or ".join(sorted(types, key=lambda name: name == "null")), _preview(instance)
     facts: JsonObject = {"expected": expected, "got": got}
-    unquoted = _unquoted(instance, types)
-    if unquoted is not None:
-        facts["suggestion"] = unquoted
-        return _violation(path, f"must be {expected}, got {got}: write {encode_value(unquoted)}", **facts)
+    meant = unquoted(instance, types)
+    if meant is not None:
+        facts["suggestion"] = meant
+        return _violation(path, f"must be {expected}, got {got}: write {encode_value(meant)}", **facts)
     return _violation(path, f"must be {expected}, got {got}", **facts)
 
 
-def _unquoted(instance: Any, types: Sequence[str]) -> JsonValue:
+def unquoted(instance: Any, types: Sequence[str]) -> JsonValue:
     """The number, boolean, list or object that was meant where its JSON came inside a string."""
     if not isinstance(instance, str) or len(instance) > _PREVIEW_CHARS:
         return None
@@ -142,7 +144,7 @@ def _unquoted(instance: Any, types: Sequence[str]) -> JsonValue:
 
 def _missing(error: ValidationError, schema: JsonObject) -> list[Violation]:
     name = error.kind.as_dict()["property"]
-    expected = _wanted(_known_properties(error, schema).get(name))
+    expected = _wanted(known_properties(error, schema).get(name))
     path = [*error.instance_path, name]
     return [
         _violation(
@@ -155,7 +157,7 @@ def _missing(error: ValidationError, schema: JsonObject) -> list[Violation]:
 
 
 def _unknown(error: ValidationError, schema: JsonObject) -> list[Violation]:
-    known = _known_properties(error, schema)
+    known = known_properties(error, schema)
     return [_unknown_key(error.instance_path, key, known) for key in error.kind.as_dict()["unexpected"]]
 
 
@@ -229,7 +231,7 @@ def _distance(branch: list[ValidationError]) -> tuple[int, int]:
     return tags, len(branch)
 
 
-def _known_properties(error: ValidationError, schema: JsonObject) -> Mapping[str, JsonValue]:
+def known_properties(error: ValidationError, schema: JsonObject) -> Mapping[str, JsonValue]:
     """The properties that the schema at fault declares."""
     place: JsonValue = schema
     for part in error.schema_path[:-1]:

@@ -6,6 +6,7 @@ envelope says, so it serves errors of Python's and of JavaScript's alike. No I/O
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pedelec.call_text import CallFacts
@@ -67,6 +68,10 @@ def _ask(facts: Mapping[str, object]) -> tuple[str, ...]:
 def _call_facts(envelope: dict[str, Any], options: list[Any], call: CallFacts) -> dict[str, str]:
     details = envelope.get("details") or {}
     facts = {"tool": call.tool, "call": call.text(), "check": call.check()}
+    if isinstance(details.get("nearest"), str):
+        facts["nearestCall"] = replace(call, tool=details["nearest"]).text()
+    if isinstance(details.get("correctedArgs"), dict):
+        facts["corrected"] = replace(call, args=details["correctedArgs"]).text()
     facts["read"] = str(details.get("read") or call.check())
     facts["service"] = str(details.get("service") or "the service that it uses")
     if isinstance(details.get("argument"), str):

@@ -56,6 +56,7 @@ class Code(StrEnum):
     TOOL_INTERRUPTED = "TOOL_INTERRUPTED"
     TOOL_BUSY = "TOOL_BUSY"
     TOOL_CANCELLED = "TOOL_CANCELLED"
+    TOOL_LOOP_STOPPED = "TOOL_LOOP_STOPPED"
     CALL_ID_CONFLICT = "CALL_ID_CONFLICT"
     INVOCATION_NOT_FOUND = "INVOCATION_NOT_FOUND"
     TOOL_RESULT_PENDING = "TOOL_RESULT_PENDING"
@@ -100,8 +101,9 @@ class Code(StrEnum):
 class CodeInfo:
     """What holds for every error of a code, unless the error itself says otherwise.
 
-    `meaning` is for people who read the catalogue; `message` (where it is blank: `meaning`) and `recovery`
-    are the templates of what the agent is told.
+    `repeatable` stands in place of `recovery` where such an error is retryable because the tool is
+    read-only or idempotent. `meaning` is for people who read the catalogue; `message` (where it is blank:
+    `meaning`) and `recovery` are the templates of what the agent is told.
     """
 
     meaning: str
@@ -111,10 +113,10 @@ class CodeInfo:
     retry_after_seconds: float | None = None
     message: str = ""
     recovery: tuple[str, ...] = ()
+    repeatable: tuple[str, ...] = ()
 
 
 _WAIT = "Wait {retryAfterSeconds} s, then make the same call: {call}"
-_ASK_FOR_PAGE = "Ask the user to open or reload the page."
 _TELL_BUG = "Tell the user that this is a fault of the page, which its author has to mend."
 
 CATALOGUE: dict[Code, CodeInfo] = {
@@ -122,14 +124,17 @@ CATALOGUE: dict[Code, CodeInfo] = {
         "The session offers no tool of that name.",
         effects=Effects.NONE,
         message="No tool is called {tool}.",
-        recovery=("List the tools: pedelec-cli tool-list",),
+        recovery=("If you mean {nearest}, call it: {nearestCall}", "List the tools: pedelec-cli tool-list"),
     ),
     Code.TOOL_ARGS_INVALID: CodeInfo(
         "The arguments are no JSON object or break the tool's schema; nothing ran.",
         effects=Effects.NONE,
         error_type=ErrorType.INVALID_ARGS,
         message="The arguments of {tool} do not fit its schema. Nothing ran.",
-        recovery=("See what {tool} takes: pedelec-cli tool-spec {tool}",),
+        recovery=(
+            "Make the corrected call: {corrected}",
+            "See what {tool} takes: pedelec-cli tool-spec {tool}",
+        ),
     ),
     Code.TOOL_TIMEOUT: CodeInfo(
         "The page gave no result within the limit; the handler may still be running.",
@@ -141,14 +146,18 @@ CATALOGUE: dict[Code, CodeInfo] = {
             "Fetch a late result: pedelec-cli tool-result {invocationId}",
             "If there is none, see whether it took effect before you repeat it: {check}",
         ),
+        repeatable=(
+            "Wait {retryAfterSeconds} s, then call again, which is safe: {call}",
+            "Or fetch a late result: pedelec-cli tool-result {invocationId}",
+        ),
     ),
     Code.TOOL_PAGE_UNAVAILABLE: CodeInfo(
         "The page is closed or still loading; the call never reached it.",
         error_class=ErrorClass.RETRYABLE,
         effects=Effects.NONE,
         retry_after_seconds=5,
-        message="No open page took {tool} within {timeoutMs} ms: it is closed or still loading. Nothing ran.",
-        recovery=(_WAIT, _ASK_FOR_PAGE),
+        message="No open page took {tool} within {timeoutMs} ms: {why}. Nothing ran.",
+        recovery=("Ask the user to {ask}, then make the same call: {call}",),
     ),
     Code.TOOL_INTERRUPTED: CodeInfo(
         "The page was reloaded or lost, or Core restarted, while the call ran.",
@@ -157,6 +166,7 @@ CATALOGUE: dict[Code, CodeInfo] = {
         retry_after_seconds=1,
         message="The page was reloaded or lost while it ran {tool}. Whether it took effect is unknown.",
         recovery=("See whether it took effect before you repeat it: {check}",),
+        repeatable=("Wait {retryAfterSeconds} s, then call again, which is safe: {call}",),
     ),
     Code.TOOL_BUSY: CodeInfo(
         "The session runs as many calls as it may.",
@@ -172,6 +182,15 @@ CATALOGUE: dict[Code, CodeInfo] = {
         error_type=ErrorType.ABORTED,
         message="{tool} was cancelled.",
         recovery=("Do not repeat it unless the user asks for it.",),
+    ),
+    Code.TOOL_LOOP_STOPPED: CodeInfo(
+        "The same call has failed so often in a row that it was not run again.",
+        effects=Effects.NONE,
+        message="{tool} was not run: the same call has failed {count} times in a row with {failedWith}.",
+        recovery=(
+            "Do not make this call again unchanged. See what the page shows: {check}",
+            "Then make another call, or tell the user what fails, and how.",
+        ),
     ),
     Code.CALL_ID_CONFLICT: CodeInfo(
         "The call id was used before for another tool or other arguments.",
@@ -257,7 +276,10 @@ CATALOGUE: dict[Code, CodeInfo] = {
     ),
     Code.NO_CHANNEL_WORKED: CodeInfo(
         "Every way of doing it failed; `details.errors` has the reason of each.",
-        recovery=("Tell the user that none of these ways works now: {channels}.",),
+        recovery=(
+            "Do not repeat it: {mayHaveWorked} may have done it all the same. See what is there: {check}",
+            "Tell the user that this does not work now: {channels}.",
+        ),
     ),
     Code.UPSTREAM_FAILED: CodeInfo("A service that the page relies on refused or failed."),
     Code.VERSION_CONFLICT: CodeInfo(

@@ -120,7 +120,9 @@ class PedelecError(Exception):
     def usual_steps(self) -> tuple[str, ...]:
         """The catalogue's templates for this error; they hold for the class that the catalogue gives it."""
         info = info_of(self.code)
-        return info.recovery if self.error_class == info.error_class else ()
+        if self.error_class == info.error_class:
+            return info.recovery
+        return info.repeatable if self.is_retryable else ()
 
     def to_wire(self) -> dict[str, Any]:
         """The envelope, in order and bounded (see `envelope`); keys that say nothing are left out.

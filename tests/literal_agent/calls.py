@@ -1,6 +1,6 @@
 """Reads calls out of recovery steps, in the one form in which errors write them.
 
-Knows `tool(key=JSON, …)`, `tool({…})`, and the commands `pedelec-cli tool-result ID`, `tool-list`, `tool-spec NAME`.
+Knows `tool(key=JSON, …)`, `tool({…})`, and commands: `pedelec-cli tool-result ID`, `tool-list` and the like.
 """
 
 import json
@@ -20,6 +20,7 @@ class Call:
 
     tool: str
     args: dict[str, Any] = field(default_factory=dict)
+    thread: str | None = None
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,12 @@ def parse_call(text: str) -> Call:
     if not calls:
         raise ValueError(f"no call in {text!r}")
     return calls[0]
+
+
+def thread_in(text: str) -> str | None:
+    """The session that a step says to name."""
+    match = re.search(r"--thread-id ([\w-]+)", text)
+    return None if match is None else match[1]
 
 
 def actions_in(text: str) -> list[Call | Command]:

@@ -149,7 +149,7 @@ def test_a_misspelt_name_is_answered_with_the_nearest(asked: str, meant: str) ->
         registry.get(asked)
     assert caught.value.code == Code.TOOL_NOT_FOUND
     assert caught.value.suggestions[0] == meant
-    assert any("tool-list" in step for step in caught.value.recovery_steps)
+    assert any("tool-list" in step for step in caught.value.to_wire()["recoverySteps"])
 
 
 def test_a_name_like_no_other_is_answered_with_the_first_ten() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from pedelec import errors, protocol
 from pedelec.envelope import HEAD_CHARS, MAX_CHOICES, MAX_ERROR_BYTES
-from pedelec.errors import CATALOGUE, Code, Effects, ErrorClass, ErrorType, PedelecError
+from pedelec.errors import CATALOGUE, Code, CodeInfo, Effects, ErrorClass, ErrorType, PedelecError
 from pedelec.protocol import CoreMessage, Limits, Message, PageMessage
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -90,10 +90,15 @@ def test_the_page_of_errors_is_the_catalogue() -> None:
     assert set(CATALOGUE) == set(Code)
 
 
+def _steps(info: CodeInfo) -> str:
+    where_safe = " · or: " + " · ".join(info.repeatable) if info.repeatable else ""
+    return " · ".join(info.recovery) + where_safe
+
+
 def test_the_page_of_errors_has_what_the_agent_is_told() -> None:
     described = rows(sections("errors.md", 2)["What the agent is told"])
     assert described == [
-        [f"`{code}`", info.message or "-", " · ".join(info.recovery) or "-"]
+        [f"`{code}`", info.message or "-", _steps(info) or "-"]
         for code, info in CATALOGUE.items()
         if info.message or info.recovery
     ]
