@@ -22,7 +22,7 @@ MCP_CLIENTS = {
     "codex": ("mcp", "add", "pedelec", "--"),
     "gemini": ("mcp", "add", "-s", "user", "pedelec"),
 }
-"""MCP clients by their programs, and the words by which each learns of a server's command (docs/agents.md)."""
+"""MCP clients by their programs, and the words that tell each of a server's command (docs/agents.md)."""
 
 _EXAMPLE = ("tool-call", "move_shape", '{"shapeId":"s1","x":120,"y":80}')
 

@@ -242,6 +242,17 @@ def test_it_ends_with_its_parent_although_stdin_stays_open(own_core: CoreProcess
         assert bridge.process.stdout.read() == b""  # the bridge holds its other end until it ends
 
 
+def test_core_stops_with_bridges_connected_and_calls_running(own_core: CoreProcess, bridge: Bridge) -> None:
+    with PageClient(own_core.url) as page:
+        page.create_session([tool("probe")])
+        wanted = {"notifications": {"toolsListChanged": True}, "_meta": ENVELOPE}
+        bridge.send(id=1, method="subscriptions/listen", params=wanted)
+        bridge.send(id=2, method="tools/call", params={"name": "probe", "_meta": ENVELOPE})
+        page.receive(ToolCall)
+        stopped = own_core.stop()
+    assert (stopped.status, "Traceback" in stopped.stderr) == (0, False)
+
+
 def test_what_is_no_message_is_refused_and_the_rest_goes_on(bridge: Bridge) -> None:
     assert bridge.process.stdin is not None
     bridge.process.stdin.write(b"hello\n\n[]\n")

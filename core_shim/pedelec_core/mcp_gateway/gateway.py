@@ -9,7 +9,6 @@ import contextlib
 import logging
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, override
 
 from mcp.server.context import ServerRequestContext
@@ -23,20 +22,15 @@ from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
     CancelledNotificationParams,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
     ListToolsResult,
     NotificationParams,
     PaginatedRequestParams,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-    ResourceTemplate,
-    TextResourceContents,
     ToolAnnotations,
 )
 from mcp_types import Tool as ListedTool
 
 from pedelec.errors import Code, PedelecError
+from pedelec.protocol import JsonObject
 from pedelec_core import __version__
 from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
 from pedelec_core.hub import Hub
@@ -44,8 +38,9 @@ from pedelec_core.registry import Tool, parse_args
 
 from . import instructions, own_tools, results
 from .calls import CallKey, CallsInFlight
-from .catalogue import Catalogue, Entry
+from .catalogue import Catalogue
 from .progress import ProgressPump
+from .stored_results import StoredResults, refuse_cursor
 from .wire import CALL_ID_META, RECEIVED_METHOD, Channel, ReceivedParams, to_json
 
 _SETTLE_SECONDS: Final = 0.05
@@ -74,15 +69,6 @@ class _Server(Server[Any]):
         return super().create_initialization_options(announced, experimental_capabilities, extensions)
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A call of a page's tool, as a client asks for it."""
-
-    entry: Entry
-    thread_id: str
-    args_text: str
-
-
 class Gateway:
     """One MCP server over all sessions.
 
@@ -100,23 +86,27 @@ class Gateway:
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
         self._listeners: OrderedDict[str, ServerSession] = OrderedDict()  # those of the handshake, by channel
-        self._catalogue = self._current()
+        self._catalogue = self._read_offers()
+        self._announced = self._catalogue
+        self._is_stale = False
         self._timer: asyncio.TimerHandle | None = None
         self._telling: set[asyncio.Task[None]] = set()
         self.server = self._make_server()
         hub.watch(self._offer_changed)
 
     def _make_server(self) -> _Server:
+        stored = StoredResults(self._desk)
         server = _Server(
             "pedelec",
             version=__version__,
             title="Pedelec: tools of open web pages",
             instructions=instructions.render(self._catalogue.apps),
+            get_tool_input_schema=self._args_schema,
             on_list_tools=self._list_tools,
             on_call_tool=self.call_tool,
-            on_list_resources=self._list_resources,
-            on_list_resource_templates=self._list_resource_templates,
-            on_read_resource=self._read_resource,
+            on_list_resources=stored.list,
+            on_list_resource_templates=stored.templates,
+            on_read_resource=stored.read,
             on_subscriptions_listen=self._listen,
         )
         server.middleware.clear()  # tracing, which nobody here collects
@@ -140,18 +130,25 @@ class Gateway:
 
     # --- what there is --------------------------------------------------------------------------------------
 
-    def _current(self) -> Catalogue:
+    def _read_offers(self) -> Catalogue:
         return Catalogue(self._hub.live_sessions(), self._rank, own_tools.REGISTRY.names())
 
+    def _current(self) -> Catalogue:
+        if self._is_stale:
+            self._catalogue = self._read_offers()
+            self._is_stale = False
+        return self._catalogue
+
     def _offer_changed(self) -> None:
+        self._is_stale = True
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_SETTLE_SECONDS, self._settle)
 
     def _settle(self) -> None:
         self._timer = None
-        before, self._catalogue = self._catalogue, self._current()
-        self.server.instructions = instructions.render(self._catalogue.apps)
-        if before.signature() != self._catalogue.signature():
+        before, self._announced = self._announced, self._current()
+        self.server.instructions = instructions.render(self._announced.apps)
+        if before.signature() != self._announced.signature():
             self._spawn(self._bus.publish(ToolsListChanged()))
             for session in self._listeners.values():
                 self._spawn(_tell(session))
@@ -161,8 +158,13 @@ class Gateway:
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
+    def _args_schema(self, name: str) -> JsonObject | None:
+        """What a tool takes: asked at each call, as arguments may stand in headers too (MCP 2026-07-28)."""
+        entry = self._current().entries.get(name)
+        return None if entry is None else entry.tool.args_schema
+
     async def _list_tools(self, _ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        _refuse_cursor(params)
+        refuse_cursor(params)
         own = [_listed(name, own_tools.REGISTRY.get(name), None) for name in own_tools.REGISTRY.names()]
         entries = self._current().entries.values()
         pages = [_listed(each.name, each.tool, results.meta_of_tool(each)) for each in entries]
@@ -186,7 +188,7 @@ class Gateway:
             if entry is None:
                 error = own_tools.not_found(catalogue, params.name)
                 raise MCPError(INVALID_PARAMS, error.message, error.to_wire())
-            return await self._call_page(ctx, _Call(entry, entry.session.id, args_text))
+            return await self._call_page(ctx, own_tools.Target(entry, entry.session.id, args_text))
         except PedelecError as error:
             return results.of_error(error)
         except MCPError:
@@ -201,14 +203,13 @@ class Gateway:
         catalogue = self._current()
         if tool.name == own_tools.LIST_NAME:
             return results.of_value(own_tools.listing(catalogue, args))
-        wanted = own_tools.target(catalogue, args)
-        return await self._call_page(ctx, _Call(wanted.entry, wanted.thread_id, wanted.args_text))
+        return await self._call_page(ctx, own_tools.target(catalogue, args))
 
-    async def _call_page(self, ctx: Context, call: _Call) -> CallToolResult:
+    async def _call_page(self, ctx: Context, target: own_tools.Target) -> CallToolResult:
         request = ToolCallRequest(
-            thread_id=call.thread_id,
-            tool=call.entry.tool.name,
-            args_text=call.args_text,
+            thread_id=target.thread_id,
+            tool=target.entry.tool.name,
+            args_text=target.args_text,
             call_id=_call_id(ctx),
             joins=False,
         )
@@ -227,7 +228,7 @@ class Gateway:
             raise
         finally:
             running.leave()
-        return results.of_answer(answer, call.entry)
+        return results.of_answer(answer, target.entry)
 
     async def _cancelled(self, ctx: Context, params: CancelledNotificationParams) -> None:
         if params.request_id is not None:
@@ -235,40 +236,6 @@ class Gateway:
 
     async def _received(self, ctx: Context, params: ReceivedParams) -> None:
         self.calls.received(CallKey(Channel.of(ctx).id, str(params.request_id)))
-
-    # --- large results --------------------------------------------------------------------------------------
-
-    async def _list_resources(
-        self, _ctx: Context, params: PaginatedRequestParams | None
-    ) -> ListResourcesResult:
-        """Results are linked where they are given, and not listed: their addresses are for who called."""
-        _refuse_cursor(params)
-        return ListResourcesResult(resources=[])
-
-    async def _list_resource_templates(
-        self, _ctx: Context, params: PaginatedRequestParams | None
-    ) -> ListResourceTemplatesResult:
-        _refuse_cursor(params)
-        template = ResourceTemplate(
-            name="result",
-            uri_template=f"{results.RESULT_URI}{{invocationId}}",
-            description="The result of a call, for five minutes; its late one, if it came after a time-out.",
-            mime_type=results.JSON_TYPE,
-        )
-        return ListResourceTemplatesResult(resource_templates=[template])
-
-    async def _read_resource(self, _ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        uri = str(params.uri)
-        try:
-            if not uri.startswith(results.RESULT_URI):
-                raise MCPError(INVALID_PARAMS, "Resource not found", {"uri": uri})
-            outcome = self._desk.tool_result(uri.removeprefix(results.RESULT_URI)).answer.outcome
-            if outcome.result is None:
-                raise MCPError(INVALID_PARAMS, "The call came to no result", {"uri": uri})
-        except PedelecError as error:
-            raise MCPError(INVALID_PARAMS, error.message, {"uri": uri, "error": error.to_wire()}) from None
-        text = TextResourceContents(uri=uri, mime_type=results.JSON_TYPE, text=outcome.result.text)
-        return ReadResourceResult(contents=[text])
 
     # --- clients that shook hands ---------------------------------------------------------------------------
 
@@ -304,8 +271,3 @@ def _call_id(ctx: Context) -> str | None:
     """The client's own name for the call, where it gave one: a retry has the same."""
     named = ctx.meta.get(CALL_ID_META) if ctx.meta else None
     return named if isinstance(named, str) and 0 < len(named) <= _MAX_CALL_ID_CHARS else None
-
-
-def _refuse_cursor(params: PaginatedRequestParams | None) -> None:
-    if params is not None and params.cursor is not None:
-        raise MCPError(INVALID_PARAMS, "There is one page only", {"cursor": params.cursor})

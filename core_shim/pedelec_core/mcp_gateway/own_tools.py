@@ -66,7 +66,7 @@ REGISTRY: Final = ToolRegistry.from_manifests(
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The call that `page_tools_call` asks for."""
+    """A call of a page's tool: which, in which of the app's sessions, with which arguments."""
 
     entry: Entry
     thread_id: str
