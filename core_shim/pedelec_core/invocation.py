@@ -53,6 +53,11 @@ class Call:
     joins: bool = True
     """Whether any equal call that is not acknowledged may answer this one, or only one that was abandoned."""
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """Equal exactly for equal calls."""
+        return (self.tool, self.args_key)
+
 
 class State(Enum):
     QUEUED = auto()

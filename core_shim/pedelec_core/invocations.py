@@ -1,7 +1,7 @@
 """The life of one session's tool calls: admission, delivery, deadline, the one answer, exact retry.
 
-Owns which call runs, which joins or replays another, and what each caller and page is told. Calls, pages,
-results and times go in; decisions come out. Does no I/O, reads no clock, makes no ids of its own
+Owns which call runs, and what each caller and page is told; whose retry a call is, `memory` knows. Calls,
+pages, results and times go in; decisions come out. Does no I/O, reads no clock, makes no ids of its own
 accord, and knows neither schemas nor sockets: whoever holds it carries the decisions out, in order.
 
     queued ──► delivered ──► settled ──► acknowledged ──► forgotten
@@ -10,12 +10,11 @@ accord, and knows neither schemas nor sockets: whoever holds it carries the deci
 A settled invocation never changes. What a page says afterwards is kept as its late result.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
-from pedelec.errors import Code, Effects, PedelecError
+from pedelec.errors import PedelecError
 from pedelec.protocol import RawJson
 from pedelec_core import call_errors
 from pedelec_core.invocation import (
@@ -26,13 +25,13 @@ from pedelec_core.invocation import (
     CancelOnPage,
     Decision,
     Deliver,
-    Forget,
     Instant,
     Invocation,
     Outcome,
     Save,
     State,
 )
+from pedelec_core.memory import Memory
 
 _NO_ARGS: Final = RawJson("")
 """In place of a settled call's arguments, which nobody needs any more: they may be large."""
@@ -54,9 +53,7 @@ class Invocations:
         self._new_id = new_id
         self._next_seq = next_seq
         self._open: dict[str, Invocation] = {}  # unsettled, oldest first
-        self._settled: OrderedDict[str, Invocation] = OrderedDict()  # oldest settlement first
-        self._by_key: dict[tuple[str, str], Invocation] = {}
-        self._by_call_id: dict[str, Invocation] = {}
+        self._memory = Memory(limits)
         self._runner: str | None = None
         self._runner_answers = True
         self._turn: tuple[str, int] | None = None
@@ -66,10 +63,9 @@ class Invocations:
         known = list(invocations)
         for invocation in known:
             invocation.abandoned = not (invocation.call.joins or invocation.acknowledged)
-            self._enter(invocation)
+            self._memory.enter(invocation)
         self._open = {each.id: each for each in known if each.state is not State.SETTLED}
-        settled = sorted((each for each in known if each.outcome), key=lambda each: each.settled_at)
-        self._settled = OrderedDict((each.id, each) for each in settled)
+        self._memory.restore(each for each in known if each.state is State.SETTLED)
 
     # --- the agent's side ---------------------------------------------------------------------------------
 
@@ -81,7 +77,7 @@ class Invocations:
         Raises:
             PedelecError: `TOOL_BUSY` over a limit; `CALL_ID_CONFLICT` where `call_id` names another call.
         """
-        earlier = self._earlier(call, now)
+        earlier = self._memory.earlier(call, now)
         if earlier is None:
             self._check_room(call)
             invocation = self._accept(call, caller, now)
@@ -94,12 +90,12 @@ class Invocations:
 
     def has_answer(self, call: Call, now: Instant) -> bool:
         """Whether a call would be answered at once, with what an equal one before it came to."""
-        earlier = self._earlier(call, now)
+        earlier = self._memory.earlier(call, now)
         return earlier is not None and earlier.outcome is not None
 
     def acknowledge(self, invocation_id: str) -> list[Decision]:
         """The answer reached the agent: the same call from now on is another one."""
-        invocation = self._settled.get(invocation_id)
+        invocation = self._memory.get(invocation_id)
         if invocation is None or invocation.acknowledged:
             return []
         invocation.acknowledged = True
@@ -114,7 +110,7 @@ class Invocations:
         invocation = self.get(invocation_id)
         if invocation is not None and not invocation.acknowledged:
             invocation.abandoned = True
-            self._enter(invocation)
+            self._memory.enter(invocation)
 
     def caller_gone(self, caller: str) -> None:
         """Nobody listens at that end any more. The call goes on: a retry may join it."""
@@ -132,11 +128,11 @@ class Invocations:
 
     def get(self, invocation_id: str) -> Invocation | None:
         """An invocation that is still remembered."""
-        return self._open.get(invocation_id) or self._settled.get(invocation_id)
+        return self._open.get(invocation_id) or self._memory.get(invocation_id)
 
     def ids(self) -> list[str]:
         """Of all invocations that are remembered."""
-        return [*self._settled, *self._open]
+        return [*(each.id for each in self._memory), *self._open]
 
     def running(self) -> int:
         """How many calls are unsettled."""
@@ -217,10 +213,8 @@ class Invocations:
     def next_due(self) -> float | None:
         """When `tick` is due, on the monotonic clock; None while nothing waits for time to pass."""
         moments = [invocation.deadline for invocation in self._open.values()]
-        oldest = next(iter(self._settled.values()), None)
-        if oldest is not None:
-            moments.append(oldest.settled_at + self._limits.remember_seconds)
-        return min(moments, default=None)
+        forgetting = self._memory.next_due()
+        return min(moments if forgetting is None else [*moments, forgetting], default=None)
 
     def tick(self, now: Instant) -> list[Decision]:
         """Answer every call whose deadline has come, and forget what need not be remembered."""
@@ -229,29 +223,9 @@ class Invocations:
         decisions: list[Decision] = []
         for invocation, error in zip(due, errors, strict=True):
             decisions += self._cut_short(invocation, Outcome(error=error), "timeout", now)
-        return decisions + self._deliver_waiting(now) + self._forget(now)
+        return decisions + self._deliver_waiting(now) + self._memory.forget(now)
 
     # --- inside -------------------------------------------------------------------------------------------
-
-    def _earlier(self, call: Call, now: Instant) -> Invocation | None:
-        """The invocation that this call is a retry of, if it is one."""
-        if call.call_id is not None:
-            named = self._by_call_id.get(call.call_id)
-            if named is None or self._is_stale(named, now):
-                return None
-            if _key(named.call) != _key(call):
-                raise call_errors.call_id_conflict(call.call_id, named.call.tool)
-            return named
-        equal = self._by_key.get(_key(call))
-        if equal is None or equal.acknowledged or self._is_stale(equal, now):
-            return None
-        if not (call.joins or equal.abandoned):
-            return None
-        return None if equal.outcome is not None and _is_over_for_retries(equal.outcome) else equal
-
-    def _is_stale(self, invocation: Invocation, now: Instant) -> bool:
-        settled = invocation.outcome is not None
-        return settled and now.seconds - invocation.settled_at >= self._limits.remember_seconds
 
     def _check_room(self, call: Call) -> None:
         waiting = [other for other in self._open.values() if self._must_wait(other)]
@@ -274,16 +248,8 @@ class Invocations:
             callers={caller: False},
         )
         self._open[invocation.id] = invocation
-        self._enter(invocation)
+        self._memory.enter(invocation)
         return invocation
-
-    def _enter(self, invocation: Invocation) -> None:
-        """Make it findable for retries."""
-        call = invocation.call
-        if call.call_id is not None:
-            self._by_call_id[call.call_id] = invocation
-        if invocation.abandoned or (call.joins and call.call_id is None):
-            self._by_key[_key(call)] = invocation
 
     def _deliver_if_free(self, invocation: Invocation, now: Instant) -> list[Decision]:
         if self._runner is None or not self._runner_answers:
@@ -313,7 +279,7 @@ class Invocations:
         A call whose caller was told `TOOL_TIMEOUT` holds the tool until the page is done with it:
         exclusive means never two side by side in the page.
         """
-        for other in self._settled.values():
+        for other in self._memory:
             if other.call.tool == tool and other.call.exclusive and other.running_on_page:
                 return other
         for other in self._open.values():
@@ -341,7 +307,7 @@ class Invocations:
         invocation.settled_at = now.seconds
         invocation.call = replace(invocation.call, args=_NO_ARGS)
         del self._open[invocation.id]
-        self._settled[invocation.id] = invocation
+        self._memory.keep(invocation)
         answers = [
             Answer(caller, invocation, outcome, joined=joined)
             for caller, joined in invocation.callers.items()
@@ -349,7 +315,7 @@ class Invocations:
         invocation.callers.clear()
         if not self._open:
             self._turn = None
-        return [Save(invocation), *answers, *self._forget(now)]
+        return [Save(invocation), *answers, *self._memory.forget(now)]
 
     def _expired(self, invocation: Invocation) -> PedelecError:
         call = invocation.call
@@ -372,48 +338,5 @@ class Invocations:
         return call_errors.result_too_late(invocation.call.tool, None if error is None else error.code)
 
     def _running_on(self, instance_id: str) -> list[Invocation]:
-        everything = (*self._settled.values(), *self._open.values())
+        everything = (*self._memory, *self._open.values())
         return [each for each in everything if each.instance_id == instance_id and each.running_on_page]
-
-    def _forget(self, now: Instant) -> list[Decision]:
-        """Keep memory bounded: settled invocations go by age, then by number and size, acknowledged first."""
-        gone: list[Decision] = []
-        while self._settled:
-            oldest = next(iter(self._settled.values()))
-            if self._is_stale(oldest, now):
-                gone.append(self._drop(oldest))
-            elif self._remembers_too_much():
-                acknowledged = (each for each in self._settled.values() if each.acknowledged)
-                gone.append(self._drop(next(acknowledged, oldest)))
-            else:
-                break
-        return gone
-
-    def _remembers_too_much(self) -> bool:
-        if len(self._settled) > self._limits.remembered:
-            return True
-        kept = sum(each.size for each in self._settled.values())
-        return kept > self._limits.remembered_bytes and len(self._settled) > 1
-
-    def _drop(self, invocation: Invocation) -> Forget:
-        del self._settled[invocation.id]
-        key = _key(invocation.call)
-        if self._by_key.get(key) is invocation:
-            del self._by_key[key]
-        call_id = invocation.call.call_id
-        if call_id is not None and self._by_call_id.get(call_id) is invocation:
-            del self._by_call_id[call_id]
-        return Forget(invocation)
-
-
-def _key(call: Call) -> tuple[str, str]:
-    return (call.tool, call.args_key)
-
-
-def _is_over_for_retries(outcome: Outcome) -> bool:
-    """Whether the same call is a new one although its answer may not have arrived.
-
-    So it is after a time-out, and wherever nothing ran: there is nothing to protect from running twice.
-    """
-    error = outcome.error
-    return error is not None and (error.code == Code.TOOL_TIMEOUT or error.effects == Effects.NONE)
