@@ -315,6 +315,8 @@ class PedelecSession:
         """The session is over, for whatever reason. Doing it twice does nothing."""
         if self._ended:
             return
+        if self._ending:  # asked for here: Core's word of it may come before its answer
+            source = "sdk"
         self._ended = True
         running, self._running = self._running, {}
         self._held.clear()

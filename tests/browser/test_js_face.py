@@ -194,10 +194,10 @@ def test_end_ends_once(shared: BrowserPage, make_session: MakeSession) -> None:
     shared.run("await session.end(); await session.end(); session.onTool('probe', () => 2)();")
     status, ended = shared.run("return seen")
     assert status[0] == "ended"
-    assert status[1]["type"] in {"status_changed", "sdk_status_changed"}
+    assert status[1]["type"] == "sdk_status_changed"
     assert (status[1]["previousStatus"], status[1]["status"]) == ("idle", "ended")
     assert len(ended) == 1
-    assert ended[0]["type"] == ("ended" if ended[0]["source"] == "core" else "sdk_ended")
+    assert (ended[0]["type"], ended[0]["source"]) == ("sdk_ended", "sdk")
     assert ended[0]["sessionId"] == thread
     assert shared.run("return session.getStatus()") == "ended"
     assert shared.call("probe", thread=thread)["ok"] is False
