@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
 
+from pedelec_core.runtime.commands import build as build_bundle
 from tests.browser.browser_page import BrowserPage
 from tests.harness import CoreProcess
 
@@ -63,6 +64,12 @@ def browser(playwright: Playwright, browser_name: str) -> Iterator[Browser]:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that Core serves at `/`."""
     return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _current_bundle() -> None:
+    """The wheel that pages load is that of the sources under test."""
+    build_bundle()
 
 
 @pytest.fixture(scope="module")
