@@ -1,7 +1,11 @@
 """Fixtures that every room of the suite may use."""
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
+
+from tests.harness.error_rules import broken_rules, recording
 
 # What every run can afford. `--hypothesis-profile deep` looks longer.
 settings.register_profile("quick", max_examples=25, deadline=None)
@@ -18,3 +22,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def anyio_backend() -> str:
     """Async tests run on asyncio, as the product does."""
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def errors_keep_the_rules(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fail the test that makes the product tell an incomplete, indiscreet or oversized error."""
+    with recording(monkeypatch) as made:
+        yield
+        if request.node.get_closest_marker("makes_odd_errors") is None:
+            broken = {rule: envelope for envelope in made for rule in broken_rules(envelope)}
+            assert not broken, "an error breaks the rules"

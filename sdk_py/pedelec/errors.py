@@ -85,7 +85,8 @@ class PedelecError(Exception):
         self.retry_after_seconds = _seconds(retry_after_seconds)
         if self.retry_after_seconds is None and self.is_retryable:
             self.retry_after_seconds = 1 if info.retry_after_seconds is None else info.retry_after_seconds
-        self.recovery_steps = [clean_step(step) for step in _listed(recovery_steps) if isinstance(step, str)]
+        steps = [clean_step(step) for step in _listed(recovery_steps) if isinstance(step, str)]
+        self.recovery_steps = [step for step in steps if step]
         self.options = _listed(options)
         self.suggestions = _listed(suggestions)
         self.effects = _one_of(Effects, effects) or _one_of(Effects, info.effects)

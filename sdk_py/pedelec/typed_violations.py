@@ -26,7 +26,6 @@ def args_invalid(
     return PedelecError(
         Code.TOOL_ARGS_INVALID,
         f"The arguments of {tool_name} are not valid. {told}",
-        recovery_steps=[f"Call {tool_name} again with arguments that match its schema."],
         details={"tool": tool_name, "violations": violations},
     )
 

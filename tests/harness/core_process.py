@@ -24,6 +24,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.harness import error_rules
+
 WAIT_SECONDS = 20.0
 """How long anything may take on a busy machine before a test fails."""
 
@@ -43,7 +45,9 @@ class CliResult:
         """The one line of JSON on stdout."""
         assert self.stdout.endswith(b"\n"), self
         assert self.stdout.count(b"\n") == 1, self
-        return json.loads(self.stdout)
+        answer = json.loads(self.stdout)
+        error_rules.record(answer)
+        return answer
 
     @property
     def error(self) -> Any:
