@@ -85,7 +85,14 @@ def no_core(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def bridge(own_core: CoreProcess) -> Iterator[Bridge]:
+def bridge(core: CoreProcess) -> Iterator[Bridge]:
+    """A bridge to the module's Core."""
+    with Bridge(core.state_dir) as running:
+        yield running
+
+
+@pytest.fixture
+def own_bridge(own_core: CoreProcess) -> Iterator[Bridge]:
     """A bridge to a Core of the test's own."""
     with Bridge(own_core.state_dir) as running:
         yield running
@@ -143,36 +150,36 @@ def test_a_core_that_cannot_be_started_leaves_the_stand_in(no_core: Path, own_co
     assert "in use by another Pedelec Core" in (no_core / "core.log").read_text()
 
 
-def test_a_restart_of_core_is_seen_as_a_change_of_tools(own_core: CoreProcess, bridge: Bridge) -> None:
-    bridge.shake_hands()
+def test_a_restart_of_core_is_seen_as_a_change_of_tools(own_core: CoreProcess, own_bridge: Bridge) -> None:
+    own_bridge.shake_hands()
     port = own_core.port
     own_core.kill()
     with CoreProcess(own_core.state_dir, port=port) as again, PageClient(again.url) as page:
-        assert bridge.read()["method"] == "notifications/tools/list_changed"
+        assert own_bridge.read()["method"] == "notifications/tools/list_changed"
         page.create_session([tool("fresh")])
-        bridge.send(id=7, method="tools/list")
-        assert names(bridge.answer(7))[2:] == ["fresh"]
+        own_bridge.send(id=7, method="tools/list")
+        assert names(own_bridge.answer(7))[2:] == ["fresh"]
 
 
-def test_a_subscription_outlives_core(own_core: CoreProcess, bridge: Bridge) -> None:
+def test_a_subscription_outlives_core(own_core: CoreProcess, own_bridge: Bridge) -> None:
     wanted = {"notifications": {"toolsListChanged": True}, "_meta": ENVELOPE}
-    bridge.send(id="sub", method="subscriptions/listen", params=wanted)
-    assert bridge.read()["method"] == "notifications/subscriptions/acknowledged"
+    own_bridge.send(id="sub", method="subscriptions/listen", params=wanted)
+    assert own_bridge.read()["method"] == "notifications/subscriptions/acknowledged"
     port = own_core.port
     own_core.kill()
     with CoreProcess(own_core.state_dir, port=port) as again, PageClient(again.url) as page:
-        heard = bridge.read()
+        heard = own_bridge.read()
         assert heard["method"] == "notifications/tools/list_changed"
         assert heard["params"]["_meta"] == {"io.modelcontextprotocol/subscriptionId": "sub"}
         page.create_session([tool("fresh")])
-        assert bridge.read()["method"] == "notifications/tools/list_changed"
+        assert own_bridge.read()["method"] == "notifications/tools/list_changed"
 
 
-def test_a_call_outlives_core_and_runs_once(own_core: CoreProcess, bridge: Bridge) -> None:
+def test_a_call_outlives_core_and_runs_once(own_core: CoreProcess, own_bridge: Bridge) -> None:
     with PageClient(own_core.url) as page:
         session = page.create_session([tool("probe")], auto_end_on_disconnect=False)
-        bridge.shake_hands()
-        bridge.send(id=1, method="tools/call", params={"name": "probe", "arguments": {}})
+        own_bridge.shake_hands()
+        own_bridge.send(id=1, method="tools/call", params={"name": "probe", "arguments": {}})
         call = page.receive(ToolCall)
         port = own_core.port
         own_core.kill()
@@ -180,43 +187,42 @@ def test_a_call_outlives_core_and_runs_once(own_core: CoreProcess, bridge: Bridg
             page.connect()
             assert page.resume_session(session, call.seq).ok
             page.submit(call, "done once")
-            assert bridge.answer(1)["result"]["structuredContent"] == {"result": "done once"}
+            assert own_bridge.answer(1)["result"]["structuredContent"] == {"result": "done once"}
             with pytest.raises(TimeoutError):
                 page.receive(ToolCall, timeout=0.3)
 
 
-def test_a_call_that_core_took_along_may_have_run(own_core: CoreProcess, bridge: Bridge) -> None:
+def test_a_call_that_core_took_along_may_have_run(own_core: CoreProcess, own_bridge: Bridge) -> None:
     with PageClient(own_core.url) as page:
         page.create_session([tool("probe")])
-        bridge.shake_hands()
-        bridge.send(id=1, method="tools/call", params={"name": "probe", "arguments": {}})
+        own_bridge.shake_hands()
+        own_bridge.send(id=1, method="tools/call", params={"name": "probe", "arguments": {}})
         page.receive(ToolCall)
         own_core.kill()
-        error = bridge.answer(1)["result"]["structuredContent"]["error"]
+        error = own_bridge.answer(1)["result"]["structuredContent"]["error"]
     assert (error["code"], error["effects"]) == (Code.CORE_RUNTIME_UNAVAILABLE, "unknown")
 
 
-def test_an_answer_that_did_not_arrive_is_given_to_the_next_equal_call(own_core: CoreProcess) -> None:
-    with PageClient(own_core.url) as page:
-        thread = page.create_session([tool("probe")])
-        with Bridge(own_core.state_dir) as bridge:
-            bridge.shake_hands()
-            bridge.send(id=1, method="tools/call", params={"name": "probe", "arguments": {}})
-            call = page.receive(ToolCall)
-        page.submit(call, "kept")
-        answer = own_core.cli("--thread-id", thread, "tool-call", "probe", "{}").json
-        assert (answer["result"], answer["replayed"]) == ("kept", True)
-
-
-def test_an_answer_that_arrived_is_not_given_again(own_core: CoreProcess, bridge: Bridge) -> None:
-    with PageClient(own_core.url) as page:
-        page.create_session([tool("probe")])
+def test_an_answer_that_did_not_arrive_is_given_to_the_next_equal_call(
+    core: CoreProcess, page: PageClient
+) -> None:
+    thread = page.create_session([tool("probe")])
+    with Bridge(core.state_dir) as bridge:
         bridge.shake_hands()
-        for number in range(2):
-            bridge.send(id=number, method="tools/call", params={"name": "probe", "arguments": {}})
-            page.submit(page.receive(ToolCall), number)
-            answer = bridge.read()
-            assert answer["result"]["structuredContent"] == {"result": number}
+        bridge.send(id=1, method="tools/call", params={"name": "probe", "arguments": {}})
+        call = page.receive(ToolCall)
+    page.submit(call, "kept")
+    answer = core.cli("--thread-id", thread, "tool-call", "probe", "{}").json
+    assert (answer["result"], answer["replayed"]) == ("kept", True)
+
+
+def test_an_answer_that_arrived_is_not_given_again(page: PageClient, bridge: Bridge) -> None:
+    page.create_session([tool("probe")])
+    bridge.shake_hands()
+    for number in range(2):
+        bridge.send(id=number, method="tools/call", params={"name": "probe", "arguments": {}})
+        page.submit(page.receive(ToolCall), number)
+        assert bridge.answer(number)["result"]["structuredContent"] == {"result": number}
 
 
 def test_it_ends_with_stdin(bridge: Bridge) -> None:
@@ -233,21 +239,23 @@ def test_it_ends_when_nobody_reads_what_it_says(bridge: Bridge) -> None:
     assert bridge.process.wait(WAIT_SECONDS) == 0
 
 
-def test_it_ends_with_its_parent_although_stdin_stays_open(own_core: CoreProcess) -> None:
+def test_it_ends_with_its_parent_although_stdin_stays_open(core: CoreProcess) -> None:
     starts_it = "import subprocess, sys; subprocess.run(sys.argv[1:])"
-    with Bridge(own_core.state_dir, parent=(sys.executable, "-c", starts_it)) as bridge:
+    with Bridge(core.state_dir, parent=(sys.executable, "-c", starts_it)) as bridge:
         bridge.shake_hands()
         bridge.process.kill()
         assert bridge.process.stdout is not None
         assert bridge.process.stdout.read() == b""  # the bridge holds its other end until it ends
 
 
-def test_core_stops_with_bridges_connected_and_calls_running(own_core: CoreProcess, bridge: Bridge) -> None:
+def test_core_stops_with_bridges_connected_and_calls_running(
+    own_core: CoreProcess, own_bridge: Bridge
+) -> None:
     with PageClient(own_core.url) as page:
         page.create_session([tool("probe")])
         wanted = {"notifications": {"toolsListChanged": True}, "_meta": ENVELOPE}
-        bridge.send(id=1, method="subscriptions/listen", params=wanted)
-        bridge.send(id=2, method="tools/call", params={"name": "probe", "_meta": ENVELOPE})
+        own_bridge.send(id=1, method="subscriptions/listen", params=wanted)
+        own_bridge.send(id=2, method="tools/call", params={"name": "probe", "_meta": ENVELOPE})
         page.receive(ToolCall)
         stopped = own_core.stop()
     assert (stopped.status, "Traceback" in stopped.stderr) == (0, False)

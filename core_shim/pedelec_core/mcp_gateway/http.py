@@ -8,6 +8,7 @@ import logging
 from http import HTTPStatus
 from typing import Final
 
+import anyio
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
@@ -26,6 +27,15 @@ MAX_SESSIONS: Final = 100
 MAX_BODY_BYTES: Final = Limits().max_frame_bytes
 
 _log = logging.getLogger(__name__)
+
+
+def is_worth_a_line(record: logging.LogRecord) -> bool:
+    """Not so a message that came just as its client ended the session: the SDK has nobody to hand it to."""
+    gone = (anyio.BrokenResourceError, anyio.ClosedResourceError)
+    return record.exc_info is None or not isinstance(record.exc_info[1], gone)
+
+
+logging.getLogger("mcp.server.streamable_http").addFilter(is_worth_a_line)
 
 
 class HttpEndpoint:
@@ -47,6 +57,10 @@ class HttpEndpoint:
         scope[CHANNEL_SCOPE] = exchange.channel
         try:
             await self._manager.asgi_app(scope, receive, exchange.send)
+        except Exception:
+            if not exchange.is_answered:
+                raise
+            _log.debug("a request failed after it was answered", exc_info=True)
         finally:
             exchange.close()
 
@@ -66,6 +80,7 @@ class _Exchange:
         self._send = send
         self._keys: list[CallKey] = []
         self._is_over = False
+        self.is_answered = False
 
     async def send(self, message: Message) -> None:
         await self._send(message)
@@ -73,6 +88,7 @@ class _Exchange:
             if self._ends_session and message["status"] == HTTPStatus.OK:
                 self._gateway.channel_gone(self.channel.id)
         elif message["type"] == "http.response.body" and not message.get("more_body", False):
+            self.is_answered = True
             for key in self._keys:
                 self._gateway.calls.received(key)
             self._keys.clear()
