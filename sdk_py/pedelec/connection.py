@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pedelec.errors import Code, PedelecError
+from pedelec.heartbeat import Heartbeat, Verdict
 from pedelec.host import Host, Transport
 from pedelec.protocol import (
     PROTOCOL_VERSION,
@@ -90,6 +91,8 @@ class Connection:
         self._refusal: PedelecError | None = None
         self._failures = 0
         self._retry: asyncio.TimerHandle | None = None
+        self._heartbeat = Heartbeat()
+        self._next_beat: asyncio.TimerHandle | None = None
         self._requests: dict[str, _Request] = {}
         self._last_id = 0
 
@@ -147,6 +150,7 @@ class Connection:
         self._closed = True
         if self._retry is not None:
             self._retry.cancel()
+        self._stop_beating()
         transport, self._transport, self._link, self._ready = self._transport, None, None, False
         if transport is not None:
             transport.close()
@@ -172,6 +176,7 @@ class Connection:
 
     def _lost(self, reason: str) -> None:
         was_ready, self._ready = self._ready, False
+        self._stop_beating()
         self._transport = self._link = None
         self._fail_broken(reason)
         if was_ready:
@@ -182,6 +187,24 @@ class Connection:
             bound = min(RECONNECT_CAP_SECONDS, RECONNECT_BASE_SECONDS * 2 ** min(self._failures, 16))
             delay = random.uniform(0, bound)  # noqa: S311 - spreads load, hides nothing
             self._retry = asyncio.get_running_loop().call_later(delay, self._connect)
+
+    def _beat(self, seconds: float) -> None:
+        verdict = self._heartbeat.beat()
+        if verdict is Verdict.GONE:
+            # Without waiting for its close: from one who does not answer none comes for a long time.
+            transport = self._transport
+            self._lost("Core does not answer any more")
+            if transport is not None:
+                transport.close()
+            return
+        if verdict is Verdict.ASK:
+            self.send(encode(Ping(id=self.number)))
+        self._next_beat = asyncio.get_running_loop().call_later(seconds, self._beat, seconds)
+
+    def _stop_beating(self) -> None:
+        if self._next_beat is not None:
+            self._next_beat.cancel()
+            self._next_beat = None
 
     def _fail_broken(self, reason: str) -> None:
         """Fail the requests that a new connection cannot save."""
@@ -210,6 +233,7 @@ class Connection:
     # --- frames -----------------------------------------------------------------------------------------
 
     def _received(self, text: str) -> None:
+        self._heartbeat.heard()
         try:
             message = decode_from_core(text)
         except ProtocolError as error:
@@ -238,6 +262,11 @@ class Connection:
         self.number += 1
         self._failures = 0
         self._ready = True
+        self._stop_beating()
+        self._heartbeat = Heartbeat()
+        seconds = message.heartbeat_ms / 1000
+        if seconds > 0:
+            self._next_beat = asyncio.get_running_loop().call_later(seconds, self._beat, seconds)
         for request in list(self._requests.values()):
             self._write(request)
         self._listener.connected()

@@ -21,12 +21,14 @@ class ScriptedCore:
         frames: everything that the page sent, in order, over all connections.
         answers: by request type, what makes the frame that answers it (None: no answer).
         refuse_connections: say no to new connections.
+        heartbeat_ms: the interval that it announces.
     """
 
     def __init__(self) -> None:
         self.frames: list[Json] = []
         self.transports: list[MemoryTransport] = []
         self.refuse_connections = False
+        self.heartbeat_ms = 10_000
         self.limits: Json = {"maxResultBytes": 1024 * 1024}
         self.answers: dict[str, Callable[[Json], Json | None]] = {
             "create_session": lambda frame: ok(frame, sessionId="s1"),
@@ -69,7 +71,7 @@ class ScriptedCore:
                 "protocol": 1,
                 "coreInstanceId": "core",
                 "coreVersion": "0",
-                "heartbeatMs": 10_000,
+                "heartbeatMs": self.heartbeat_ms,
                 "limits": self.limits,
             }
         )

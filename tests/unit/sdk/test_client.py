@@ -222,6 +222,30 @@ async def test_pings_are_answered(core: ScriptedCore) -> None:
     assert core.sent("pong") == [{"type": "pong", "id": 7}]
 
 
+async def test_a_silent_core_is_asked_and_one_that_does_not_answer_is_left_for_a_new_connection(
+    core: ScriptedCore,
+) -> None:
+    core.heartbeat_ms = 1
+    client = Pedelec(host=core.host)
+    session = await client.create_session()
+    await core.until(lambda: bool(core.sent("ping")))
+    assert core.sent("ping")[0] == {"type": "ping", "id": 1}
+    await core.until(lambda: bool(core.sent("resume_session")))
+    assert len(core.transports) >= 2
+    assert session.session_id == "s1"
+    client.close()
+
+
+async def test_a_core_that_answers_pings_keeps_its_connection(core: ScriptedCore) -> None:
+    core.heartbeat_ms = 1
+    core.answers["ping"] = lambda frame: {"type": "pong", "id": frame["id"]}
+    client = Pedelec(host=core.host)
+    await client.create_session()
+    await core.until(lambda: len(core.sent("ping")) >= 3)
+    assert len(core.transports) == 1
+    client.close()
+
+
 @pytest.mark.parametrize(
     "text",
     [
