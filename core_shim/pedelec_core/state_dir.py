@@ -194,13 +194,13 @@ class StateDir:
         path = self.path / TOKEN_NAME
         try:
             if path.is_file() and stat.S_IMODE(path.stat().st_mode) & 0o077 == 0:
-                known = path.read_text(encoding="ascii").strip()
+                known = path.read_text(encoding="utf-8", errors="replace").strip()
                 if _TOKEN.fullmatch(known):
                     return known
             fresh = secrets.token_urlsafe(_TOKEN_BYTES)
             write_privately(path, fresh + "\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise CommandError(f"The token {path} cannot be used: {error}.", "Remove it.") from None
+        except OSError as error:
+            raise CommandError(f"The token {path} cannot be used: {error.strerror}.", "Remove it.") from None
         return fresh
 
     def write_runtime(self, runtime: RuntimeInfo) -> None:
