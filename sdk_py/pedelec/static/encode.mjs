@@ -95,6 +95,12 @@ function copyOfObject(object, depth) {
   for (const key in copy) {
     const member = copy[key];
     if (member !== undefined) left -= key.length + 4;
+    // The commonest members by far; a call for each costs more than looking at it.
+    if (typeof member === "string") {
+      left -= member.length;
+      continue;
+    }
+    if (typeof member === "number" && member <= MAX_EXACT && member >= -MAX_EXACT) continue;
     const copied = copyOfMember(member, depth);
     if (copied !== member) copy[key] = copied;
   }
