@@ -81,8 +81,17 @@ function copyOfArray(array, depth) {
   const { length } = array;
   left -= length * 2 + 1;
   if (left < 0) throw new TooLarge();
-  const copy = [];
-  for (let index = 0; index < length; index++) copy.push(copyOfMember(array[index], depth));
+  const copy = new Array(length);
+  for (let index = 0; index < length; index++) {
+    const member = array[index];
+    // The commonest members by far, here as below: a call for each costs more than looking at it.
+    if (typeof member === "string") {
+      left -= member.length;
+      copy[index] = member;
+    } else {
+      copy[index] = copyOfMember(member, depth);
+    }
+  }
   return copy;
 }
 
@@ -95,11 +104,11 @@ function copyOfObject(object, depth) {
   for (const key in copy) {
     const member = copy[key];
     if (member !== undefined) left -= key.length + 4;
-    // The commonest members by far; a call for each costs more than looking at it.
     if (typeof member === "string") {
       left -= member.length;
       continue;
     }
+    if (typeof member === "boolean") continue;
     if (typeof member === "number" && member <= MAX_EXACT && member >= -MAX_EXACT) continue;
     const copied = copyOfMember(member, depth);
     if (copied !== member) copy[key] = copied;
