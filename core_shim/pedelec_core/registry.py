@@ -17,10 +17,13 @@ from pedelec.call_text import best_reader
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import (
     MAX_TOOL_TIMEOUT_MS,
+    MAX_TOOL_TITLE_CHARS,
+    TOOL_HINTS,
     TOOL_NAME_PATTERN,
     JsonObject,
     JsonValue,
     Limits,
+    to_camel,
 )
 from pedelec_core.corrections import corrected
 from pedelec_core.schema_budget import may_be_listed, size_of_schema
@@ -30,11 +33,10 @@ MAX_TOOLS: Final = 256
 MAX_SCHEMA_BYTES: Final = 64 * 1024
 MAX_SCHEMA_DEPTH: Final = 100
 MAX_DESCRIPTION_CHARS: Final = 8_192
-MAX_TITLE_CHARS: Final = 200
 
 _NAME: Final = re.compile(TOOL_NAME_PATTERN, re.ASCII)
 _NAMES_SHOWN: Final = 10
-_HINTS: Final = {"readOnly": "read_only", "idempotent": "idempotent", "exclusive": "exclusive"}
+_HINTS: Final = {to_camel(name): name for name in TOOL_HINTS}
 
 # Patterns are matched in linear time unless they look around or refer back; those give up at this limit.
 _PATTERNS: Final = jsonschema_rs.FancyRegexOptions(
@@ -58,6 +60,8 @@ class Tool:
     read_only: bool = False
     idempotent: bool = False
     exclusive: bool = False
+    untrusted_content: bool = False
+    consequential: bool = False
     _validator: jsonschema_rs.Validator = field(repr=False, compare=False)
     _schema_size: int = field(repr=False, compare=False)
 
@@ -225,8 +229,8 @@ class _ManifestReader:
             return None
         if not isinstance(title, str) or not title.strip() or not _is_unicode(title):
             raise self._invalid("title", "must be a string (of valid Unicode) that is not blank")
-        if len(title) > MAX_TITLE_CHARS:
-            raise self._invalid("title", f"must not be longer than {MAX_TITLE_CHARS} characters")
+        if len(title) > MAX_TOOL_TITLE_CHARS:
+            raise self._invalid("title", f"must not be longer than {MAX_TOOL_TITLE_CHARS} characters")
         return title
 
     def _timeout_ms(self) -> int | None:

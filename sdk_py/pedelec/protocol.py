@@ -27,6 +27,9 @@ REQUEST_TIMEOUT_MS = 30_000
 """How long a page waits for the answer to one of its requests."""
 
 TOOL_NAME_PATTERN = r"^[a-zA-Z][a-zA-Z0-9_.-]{0,127}$"
+MAX_TOOL_TITLE_CHARS = 200
+TOOL_HINTS = ("read_only", "idempotent", "exclusive", "untrusted_content", "consequential")
+"""What a tool may say of itself, true or left out. Wire names follow from these by `to_camel`."""
 
 type JsonValue = bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None
 type JsonObject = dict[str, JsonValue]
@@ -77,7 +80,7 @@ class Hello(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateSession(Message):
-    """Ask for a session. `tools` are manifests: `name`, `description`, `argsSchema`, `timeoutMs`, hints."""
+    """Ask for a session. `tools` are manifests: `ToolDefinition.to_wire` makes them."""
 
     type: ClassVar[str] = "create_session"
     request_id: str

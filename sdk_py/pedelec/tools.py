@@ -8,13 +8,20 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypedDict, Unpack
 
 from pedelec import json_safe
 from pedelec.errors import Code, PedelecError
 from pedelec.handlers import TOOL_PARAMETERS, Bound, bind
 from pedelec.host import Handler, Host
-from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, TOOL_NAME_PATTERN, JsonObject, to_camel
+from pedelec.protocol import (
+    MAX_TOOL_TIMEOUT_MS,
+    MAX_TOOL_TITLE_CHARS,
+    TOOL_HINTS,
+    TOOL_NAME_PATTERN,
+    JsonObject,
+    to_camel,
+)
 
 _MAX_SCHEMA_BYTES = 1024 * 1024
 
@@ -27,21 +34,30 @@ class ToolDefinition:
         name: what the agent calls; letters, digits, `_`, `.` and `-`, a letter first, at most 128.
         description: tells the agent what the tool does and when to use it.
         args_schema: JSON Schema of the arguments; its `type` is `object`.
+        title: what to call the tool where people read it, at most 200 characters.
+        result_schema: JSON Schema of what the tool returns. Shown to agents, never enforced here; MCP clients
+            check results against it.
         timeout_ms: how long Core waits for a result, 60 000 if not given.
         handler: called with `(args, ctx)` if no handler of that name is set on the session.
         read_only: the tool changes nothing, so that a failed call may simply be repeated.
         idempotent: a repeated call with the same arguments changes nothing more.
         exclusive: Core never runs two calls of it at once.
+        untrusted_content: results hold what others wrote (mails, comments), which an agent must not obey.
+        consequential: what a call does matters outside the page or cannot be taken back.
     """
 
     name: str
     description: str
     args_schema: JsonObject
+    title: str | None = None
+    result_schema: JsonObject | None = None
     timeout_ms: int | None = None
     handler: Handler | None = None
     read_only: bool = False
     idempotent: bool = False
     exclusive: bool = False
+    untrusted_content: bool = False
+    consequential: bool = False
 
     def to_wire(self) -> JsonObject:
         """The manifest: what Core and the agent need to know. Hints that do not hold are left out."""
@@ -52,18 +68,28 @@ class ToolDefinition:
 _MANIFEST_FIELDS = tuple(item.name for item in fields(ToolDefinition) if item.name != "handler")
 
 
+class ToolOptions(TypedDict, total=False):
+    """The fields of `ToolDefinition` that both ways of defining a tool leave to its author."""
+
+    title: str | None
+    timeout_ms: int | None
+    read_only: bool
+    idempotent: bool
+    exclusive: bool
+    untrusted_content: bool
+    consequential: bool
+
+
 def define_tool(
     *,
     name: str,
     description: str,
     args_schema: JsonObject,
-    timeout_ms: int | None = None,
+    result_schema: JsonObject | None = None,
     handler: Handler | None = None,
-    read_only: bool = False,
-    idempotent: bool = False,
-    exclusive: bool = False,
+    **options: Unpack[ToolOptions],
 ) -> ToolDefinition:
-    """Define a tool by its schema. The fields are those of `ToolDefinition`; the schema is copied at once.
+    """Define a tool by its schema. The fields are those of `ToolDefinition`; schemas are copied at once.
 
     Raises:
         PedelecError: `INVALID_INPUT`; the message and `details` name the tool and the field.
@@ -73,11 +99,9 @@ def define_tool(
             name=name,
             description=description,
             args_schema=args_schema,
-            timeout_ms=timeout_ms,
+            result_schema=result_schema,
             handler=handler,
-            read_only=read_only,
-            idempotent=idempotent,
-            exclusive=exclusive,
+            **options,
         )
     )
 
@@ -144,19 +168,24 @@ def _checked(tool: ToolDefinition, *, index: int | None = None, host: Host | Non
     for field, (holds, problem) in _CHECKS.items():
         if not holds(getattr(tool, field)):
             _refuse(tool.name, index, field, problem)
-    try:
-        schema = json_safe.encode(tool.args_schema, max_bytes=_MAX_SCHEMA_BYTES)
-    except json_safe.NotJsonSafeError as error:
-        problem = f"must be JSON; at {error.path} is a {error.type_name}: {error.hint}"
-        _refuse(tool.name, index, "args_schema", problem)
-    except json_safe.TooLargeError:
-        _refuse(tool.name, index, "args_schema", f"must be at most {_MAX_SCHEMA_BYTES} bytes of JSON")
+    schemas = {field: _copy_of_schema(tool, field, index) for field in ("args_schema", "result_schema")}
     if tool.handler is not None:
         try:
             bind(tool.handler, TOOL_PARAMETERS, host)
         except PedelecError as error:
             _refuse(tool.name, index, "handler", f"is refused. {error.message}")
-    return replace(tool, args_schema=json.loads(schema.text))
+    return replace(tool, **schemas)
+
+
+def _copy_of_schema(tool: ToolDefinition, field: str, index: int | None) -> Any:
+    try:
+        copy = json_safe.encode(getattr(tool, field), max_bytes=_MAX_SCHEMA_BYTES)
+    except json_safe.NotJsonSafeError as error:
+        problem = f"must be JSON; at {error.path} is a {error.type_name}: {error.hint}"
+        _refuse(tool.name, index, field, problem)
+    except json_safe.TooLargeError:
+        _refuse(tool.name, index, field, f"must be at most {_MAX_SCHEMA_BYTES} bytes of JSON")
+    return json.loads(copy.text)
 
 
 def _is_name(value: object) -> bool:
@@ -165,6 +194,14 @@ def _is_name(value: object) -> bool:
 
 def _is_description(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip()) and json_safe.is_encodable(value)
+
+
+def _is_title(value: object) -> bool:
+    return value is None or (_is_description(value) and len(str(value)) <= MAX_TOOL_TITLE_CHARS)
+
+
+def _is_schema(value: object) -> bool:
+    return value is None or isinstance(value, dict)
 
 
 def _is_object_schema(value: object) -> bool:
@@ -183,10 +220,10 @@ _CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
     "name": (_is_name, f"must match {TOOL_NAME_PATTERN}"),
     "description": (_is_description, "must be a string (of valid Unicode) that is not blank"),
     "args_schema": (_is_object_schema, 'must be a dict with "type": "object"'),
+    "title": (_is_title, f"must be a string that is not blank, of at most {MAX_TOOL_TITLE_CHARS} characters"),
+    "result_schema": (_is_schema, "must be a dict that holds a JSON Schema"),
     "timeout_ms": (_is_timeout, f"must be an integer from 1 to {MAX_TOOL_TIMEOUT_MS}"),
-    "read_only": (_is_flag, "must be True or False"),
-    "idempotent": (_is_flag, "must be True or False"),
-    "exclusive": (_is_flag, "must be True or False"),
+    **dict.fromkeys(TOOL_HINTS, (_is_flag, "must be True or False")),
 }
 
 

@@ -1,14 +1,28 @@
-"""Results of typed tools whose declared type holds a pydantic model or a dataclass: pydantic writes them.
+"""Results of typed tools: the schema that a return annotation makes, and results that pydantic writes.
 
-Owns when that is so, and that pydantic changes nothing on the way that nobody asked for.
+Owns which annotations make a schema, which results pydantic writes (those whose declared type holds a model
+or a dataclass), and that pydantic changes nothing on the way that nobody asked for.
 """
 
+import collections.abc
 import typing
 from dataclasses import is_dataclass
 from typing import Any
 
+from pedelec.protocol import JsonObject
+from pedelec.typed_schemas import untitled_schemas
+
 if typing.TYPE_CHECKING:
     from pydantic import TypeAdapter
+
+_AWAITABLES = (collections.abc.Awaitable, collections.abc.Coroutine)
+_SAYS_NOTHING: tuple[JsonObject, ...] = (
+    {},
+    {"type": "null"},
+    {"type": "string"},
+    {"type": "array", "items": {}},
+    {"type": "object", "additionalProperties": True},
+)
 
 
 class ResultWriter:
@@ -30,6 +44,32 @@ class ResultWriter:
         except PydanticSerializationError:
             return result
         return _with_nan(written, kept)
+
+
+def awaited(annotation: Any) -> Any:
+    """What is declared to come out of a function at last, whether or not it has to be awaited."""
+    while typing.get_origin(annotation) in _AWAITABLES:
+        annotation = typing.get_args(annotation)[-1]
+    return annotation
+
+
+def schema_of(annotation: Any) -> JsonObject | None:
+    """The JSON Schema of a return annotation; None where it has none, or one that tells an agent nothing.
+
+    A schema is a promise, and keeps a long result from being given as a link: not worth it for "a text".
+    """
+    from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
+
+    if annotation is None:
+        return None
+    try:
+        schema = TypeAdapter(annotation).json_schema(
+            mode="serialization", by_alias=True, schema_generator=untitled_schemas()
+        )
+    except (PydanticSchemaGenerationError, PydanticUserError):
+        return None
+    schema.pop("title", None)
+    return None if schema in _SAYS_NOTHING else schema
 
 
 def writer_of(annotation: Any) -> ResultWriter | None:

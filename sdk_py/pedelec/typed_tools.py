@@ -15,13 +15,14 @@ import json
 import typing
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, Literal, Unpack, overload
 
 from pedelec.errors import Code, PedelecError
 from pedelec.json_safe import MAX_SAFE_INT
 from pedelec.protocol import JsonObject, to_camel
-from pedelec.tools import ToolDefinition, define_tool
-from pedelec.typed_results import ResultWriter, writer_of
+from pedelec.tools import ToolDefinition, ToolOptions, define_tool
+from pedelec.typed_results import ResultWriter, awaited, schema_of, writer_of
+from pedelec.typed_schemas import untitled_schemas
 from pedelec.typed_violations import args_invalid
 
 if typing.TYPE_CHECKING:
@@ -45,10 +46,8 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
-    timeout_ms: int | None = None,
-    read_only: bool = False,
-    idempotent: bool = False,
-    exclusive: bool = False,
+    result_schema: JsonObject | Literal[False] | None = None,
+    **options: Unpack[ToolOptions],
 ) -> Callable[[Callable[..., Any]], TypedTool]: ...
 
 
@@ -58,14 +57,14 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
-    timeout_ms: int | None = None,
-    read_only: bool = False,
-    idempotent: bool = False,
-    exclusive: bool = False,
+    result_schema: JsonObject | Literal[False] | None = None,
+    **options: Unpack[ToolOptions],
 ) -> TypedTool | Callable[[Callable[..., Any]], TypedTool]:
     """Make a tool of a function: ``@tool`` or ``@tool(timeout_ms=10_000)``.
 
-    The name is the function's, the description its docstring, the schema made of its annotations. A
+    The name is the function's, the description its docstring, the schemas made of its annotations. The
+    return annotation gives the `result_schema` where it says more than "a text", "any list" or "any object";
+    another schema takes its place, and `False` means none. The other fields are those of `ToolDefinition`. A
     parameter named `ctx` or annotated `ToolContext` is given the context and is no argument of the tool. A
     pydantic model or dataclass in the return annotation is written by pydantic (by alias); any other result
     is sent as it is.
@@ -83,11 +82,9 @@ def tool(
             name=tool_name,
             description=description if description is not None else inspect.getdoc(target) or "",
             args_schema=signature.schema,
-            timeout_ms=timeout_ms,
+            result_schema=_result_schema(result_schema, signature.result_schema),
             handler=signature.handle,
-            read_only=read_only,
-            idempotent=idempotent,
-            exclusive=exclusive,
+            **options,
         )
         typed = TypedTool(**{item: getattr(definition, item) for item in _DEFINITION_FIELDS}, function=target)
         for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
@@ -120,7 +117,9 @@ class _Signature:
             self._wire_names = [str(field.alias) for field in self._model.model_fields.values()]
             if len(set(self._wire_names)) != len(self._wire_names):
                 raise self._refusal(f"two parameters have one name on the wire: {self._wire_names}.")
-            self._writer = writer_of(hints.get("return"))
+            returned = awaited(hints.get("return"))
+            self._writer = writer_of(returned)
+            self.result_schema = schema_of(returned)
         except PedelecError:
             raise
         except Exception as error:
@@ -198,13 +197,7 @@ class _Signature:
         return create_model(self._tool or "Arguments", __config__=config, **fields)
 
     def _make_schema(self) -> JsonObject:
-        from pydantic.json_schema import GenerateJsonSchema
-
-        class Untitled(GenerateJsonSchema):
-            def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's signature
-                return False
-
-        schema = self._model.model_json_schema(by_alias=True, schema_generator=Untitled)
+        schema = self._model.model_json_schema(by_alias=True, schema_generator=untitled_schemas())
         schema.pop("title", None)
         schema.setdefault("properties", {})
         return schema
@@ -215,6 +208,14 @@ class _Signature:
             f"Tool {self._tool!r}: {problem}",
             details={"tool": self._tool, "field": "args_schema"},
         )
+
+
+def _result_schema(
+    given: JsonObject | Literal[False] | None, declared: JsonObject | None
+) -> JsonObject | None:
+    if given is None:
+        return declared
+    return None if given is False else given
 
 
 def _field_name(index: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, TextContent
+from mcp_types import INVALID_PARAMS, TextContent, Tool
 
 from pedelec.errors import Code
 from pedelec.protocol import JsonObject, JsonValue, ToolCall, ToolCancel, ToolProgress
@@ -47,6 +47,11 @@ async def answered(client: Client, page: PageClient, name: str, result: JsonValu
     return await calling
 
 
+def hints_of(listed: Tool) -> Any:
+    assert listed.annotations is not None
+    return listed.annotations.model_dump(by_alias=True, exclude_none=True)
+
+
 def text_of(result: Any) -> str:
     assert len(result.content) == 1
     assert isinstance(result.content[0], TextContent)
@@ -61,19 +66,27 @@ async def test_the_eras_are_what_they_claim_to_be(client: Client, way: Way) -> N
 
 
 async def test_a_page_s_tools_are_listed_after_the_two_that_are_always_there(
-    client: Client, page: PageClient
+    client: Client, core: CoreProcess, page: PageClient
 ) -> None:
     page.create_session(
         [
             tool("zoom", title="Zoom", readOnly=True),
             tool("move", MOVE, idempotent=True, resultSchema={"type": "number"}),
-            tool("erase"),
+            tool("erase", consequential=True),
+            tool("mail", untrustedContent=True),
         ],
         app_name="Canvas",
     )
     tools = (await client.list_tools()).tools
-    assert [each.name for each in tools] == ["page_tools_list", "page_tools_call", "zoom", "move", "erase"]
-    zoom, move, erase = tools[2:]
+    assert [each.name for each in tools] == [
+        "page_tools_list",
+        "page_tools_call",
+        "zoom",
+        "move",
+        "erase",
+        "mail",
+    ]
+    zoom, move, erase, mail = tools[2:]
     assert (zoom.title, zoom.description) == ("Zoom", "The tool zoom.")
     assert move.input_schema == MOVE
     assert move.output_schema == {
@@ -81,11 +94,20 @@ async def test_a_page_s_tools_are_listed_after_the_two_that_are_always_there(
         "properties": {"result": {"type": "number"}},
         "required": ["result"],
     }
-    annotations = [each.annotations for each in (zoom, move, erase) if each.annotations]
-    hints = [(each.read_only_hint, each.idempotent_hint) for each in annotations]
-    assert hints == [(True, True), (False, True), (False, False)]
+    assert [hints_of(each) for each in (zoom, move, erase, mail)] == [
+        {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True},
+        {"readOnlyHint": False, "idempotentHint": True},
+        {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True},
+        {"readOnlyHint": False, "idempotentHint": False, "openWorldHint": True},
+    ]
+    assert erase.meta is not None
+    assert mail.meta is not None
+    assert (erase.meta["pedelec/consequentialHint"], mail.meta["pedelec/untrustedContentHint"]) == (
+        True,
+        True,
+    )
     assert move.meta is not None
-    assert move.meta["pedelec/app"] == "Canvas"
+    assert move.meta == {"pedelec/app": "Canvas", "pedelec/origin": core.url}
 
 
 async def test_a_result_comes_as_text_and_as_structured_content(client: Client, page: PageClient) -> None:

@@ -260,10 +260,18 @@ def _listed(name: str, tool: Tool, meta: dict[str, Any] | None) -> ListedTool:
         description=tool.description,
         input_schema=tool.args_schema,
         output_schema=results.output_schema(tool.result_schema),
-        annotations=ToolAnnotations(
-            read_only_hint=tool.read_only, idempotent_hint=tool.read_only or tool.idempotent
-        ),
+        annotations=_annotations(tool),
         _meta=meta,
+    )
+
+
+def _annotations(tool: Tool) -> ToolAnnotations:
+    """MCP's hints. Where the author said nothing, nothing is said: what is left out counts as the worse."""
+    return ToolAnnotations(
+        read_only_hint=tool.read_only,
+        destructive_hint=False if tool.read_only else tool.consequential or None,
+        idempotent_hint=tool.read_only or tool.idempotent,
+        open_world_hint=tool.untrusted_content or tool.consequential or None,
     )
 
 

@@ -90,12 +90,20 @@ def output_schema(result_schema: JsonObject | None) -> JsonObject | None:
 
 
 def meta_of_tool(entry: Entry) -> dict[str, Any]:
-    """`_meta` of a listed tool: whose it is."""
+    """`_meta` of a listed tool: whose it is, and the hints that MCP has no name for."""
+    hints = {
+        "pedelec/untrustedContentHint": entry.tool.untrusted_content,
+        "pedelec/consequentialHint": entry.tool.consequential,
+    }
+    return _owner(entry) | {name: True for name, holds in hints.items() if holds}
+
+
+def _owner(entry: Entry) -> dict[str, Any]:
     return {"pedelec/app": entry.app.name, "pedelec/origin": entry.app.origin}
 
 
 def _meta_of_page(entry: Entry) -> dict[str, Any]:
-    return {**meta_of_tool(entry), "pedelec/threadId": entry.session.id, "pedelec/untrustedContent": True}
+    return {**_owner(entry), "pedelec/threadId": entry.session.id, "pedelec/untrustedContent": True}
 
 
 def _error(error: PedelecError, meta: dict[str, Any] | None) -> CallToolResult:

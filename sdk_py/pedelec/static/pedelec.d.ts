@@ -38,6 +38,10 @@ export type ToolDefinition<TArgs = any, TResult = unknown, TName extends string 
   name: TName;
   description: string;
   argsSchema: ToolArgsSchema;
+  /** What to call the tool where people read it, at most 200 characters. */
+  title?: string;
+  /** JSON Schema of what the tool returns. Shown to agents, never enforced here; MCP clients check results against it. */
+  resultSchema?: { [keyword: string]: unknown };
   /** How long Core waits for a result, in milliseconds; 60 000 if not given. */
   timeoutMs?: number;
   handler?: ToolSpecificHandler<TArgs, TResult>;
@@ -47,6 +51,10 @@ export type ToolDefinition<TArgs = any, TResult = unknown, TName extends string 
   idempotent?: boolean;
   /** Core never runs two calls of it at once. */
   exclusive?: boolean;
+  /** Results hold what others wrote (mails, comments), which an agent must not obey. */
+  untrustedContent?: boolean;
+  /** What a call does matters outside the page or cannot be taken back. */
+  consequential?: boolean;
 };
 
 export type SkillsInput<TTools extends readonly ToolDefinition[] = readonly ToolDefinition[]> = {

@@ -147,10 +147,14 @@
     "name",
     "description",
     "argsSchema",
+    "title",
+    "resultSchema",
     "timeoutMs",
     "readOnly",
     "idempotent",
     "exclusive",
+    "untrustedContent",
+    "consequential",
     "input",
   ];
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, JsonObject
+from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, TOOL_HINTS, JsonObject, to_camel
 from pedelec_core.registry import MAX_SCHEMA_BYTES, MAX_TOOLS, ToolRegistry
 
 
@@ -28,7 +28,12 @@ def nested(depth: int) -> JsonObject:
 
 
 def test_a_tool_is_told_again_as_it_was_declared() -> None:
-    declared = manifest(timeoutMs=5, readOnly=True, exclusive=True)
+    declared = manifest(
+        timeoutMs=5,
+        title="Move",
+        resultSchema={"type": "integer"},
+        **{to_camel(hint): True for hint in TOOL_HINTS},
+    )
     registry = ToolRegistry.from_manifests([declared])
     assert registry.get("move_shape").to_wire() == declared
 
@@ -102,6 +107,8 @@ def test_any_name_of_the_pattern_is_an_ordinary_name(name: str) -> None:
         ("readOnly", 1),
         ("idempotent", "yes"),
         ("exclusive", None),
+        ("untrustedContent", 0),
+        ("consequential", "true"),
     ],
 )
 def test_a_bad_manifest_is_refused_with_its_tool_and_field(field: str, value: Any) -> None:

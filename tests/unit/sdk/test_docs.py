@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
-from pedelec import errors, protocol
+from pedelec import ToolDefinition, errors, protocol
 from pedelec.envelope import HEAD_CHARS, MAX_CHOICES, MAX_ERROR_BYTES
 from pedelec.errors import CATALOGUE, Code, CodeInfo, Effects, ErrorClass, ErrorType, PedelecError
 from pedelec.protocol import CoreMessage, Limits, Message, PageMessage
@@ -60,6 +60,19 @@ def test_the_page_has_every_field_of_a_message_with_its_type(kind: Any) -> None:
         annotation = _annotation(field.type)
         name = TYPES[annotation.removesuffix(" | None")]
         expected[protocol.to_camel(field.name)] = name + ("?" if field.default is None else "")
+    assert described == expected
+
+
+def test_the_page_has_every_member_of_a_tool_s_manifest() -> None:
+    described = {
+        name.strip("`"): kind for name, kind, _ in rows(sections("protocol.md", 5)["A tool's manifest"])
+    }
+    required = {"name", "description", "args_schema"}
+    expected = {}
+    for field in dataclasses.fields(ToolDefinition):
+        if field.name != "handler":
+            kind = TYPES[_annotation(field.type).removesuffix(" | None")]
+            expected[protocol.to_camel(field.name)] = kind + ("" if field.name in required else "?")
     assert described == expected
 
 

@@ -1,11 +1,16 @@
 """Tool definitions: what is checked, and when."""
 
+import dataclasses
 import math
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import pedelec
 from pedelec import PedelecError, ToolDefinition, define_tool, defineTool, tool
+from pedelec.protocol import encode_value, to_camel
 from pedelec.tools import check_guidance, check_tools
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "integer"}}}
@@ -45,9 +50,19 @@ FAULTS: list[tuple[str, Any]] = [
     ("timeout_ms", 24 * 60 * 60 * 1000 + 1),
     ("handler", 5),
     ("handler", lambda a, b, c: None),
+    ("title", " "),
+    ("title", 5),
+    ("title", "\ud800"),
+    ("title", "x" * 201),
+    ("result_schema", True),
+    ("result_schema", []),
+    ("result_schema", {"enum": [{1}]}),
+    ("result_schema", {"default": math.nan}),
     ("read_only", "yes"),
     ("idempotent", None),
     ("exclusive", 1),
+    ("untrusted_content", "true"),
+    ("consequential", 0),
 ]
 
 
@@ -100,21 +115,40 @@ def test_a_mapping_is_a_definition_in_either_spelling() -> None:
 def test_the_manifest_holds_what_core_needs_and_no_hint_that_does_not_hold() -> None:
     plain = define_tool(**GOOD, handler=lambda: 1)
     assert plain.to_wire() == {"name": "good", "description": "Does good.", "argsSchema": SCHEMA}
-    full = define_tool(**GOOD, timeout_ms=1, read_only=True, idempotent=True, exclusive=True)
-    assert full.to_wire() == {
-        "name": "good",
-        "description": "Does good.",
-        "argsSchema": SCHEMA,
-        "timeoutMs": 1,
-        "readOnly": True,
-        "idempotent": True,
-        "exclusive": True,
-    }
+    full = define_tool(
+        **GOOD,
+        title="Good",
+        result_schema={"type": "integer"},
+        timeout_ms=1,
+        read_only=True,
+        idempotent=True,
+        exclusive=True,
+        untrusted_content=True,
+        consequential=True,
+    )
+    assert encode_value(full.to_wire()) == (
+        '{"name":"good","description":"Does good.",'
+        '"argsSchema":{"type":"object","properties":{"a":{"type":"integer"}}},'
+        '"title":"Good","resultSchema":{"type":"integer"},"timeoutMs":1,'
+        '"readOnly":true,"idempotent":true,"exclusive":true,"untrustedContent":true,"consequential":true}'
+    )
+
+
+def test_the_loader_passes_on_every_field_of_a_manifest() -> None:
+    loader = (Path(pedelec.__file__).parent / "static" / "pedelec.js").read_text()
+    listed = re.search(r"const TOOL_FIELDS = \[(.*?)\];", loader, re.DOTALL)
+    assert listed is not None
+    fields = {to_camel(field.name) for field in dataclasses.fields(ToolDefinition)} - {"handler"}
+    assert set(re.findall(r'"(\w+)"', listed[1])) == fields | {"input"}
 
 
 def test_the_schema_is_copied_at_once() -> None:
     schema: dict[str, Any] = {"type": "object", "properties": {"a": {"enum": [1]}}}
     definition = define_tool(name="a", description="A.", args_schema=schema)
+    result_schema: dict[str, Any] = {"enum": [1]}
+    other = define_tool(name="b", description="B.", args_schema=schema, result_schema=result_schema)
+    result_schema["enum"].append({1, 2})
+    assert other.result_schema == {"enum": [1]}
     schema["properties"]["a"]["enum"].append({1, 2})
     assert definition.args_schema == {"type": "object", "properties": {"a": {"enum": [1]}}}
     manifest = check_tools([definition]).manifests[0]

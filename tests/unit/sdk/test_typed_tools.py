@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from pedelec import PedelecError, ToolContext, tool
+from pedelec.context import CancelSignal
 from pedelec.typed_tools import TypedTool
 from tests.unit.sdk.scripted_core import ScriptedCore, open_session
 
@@ -373,3 +374,64 @@ def test_without_pydantic_the_refusal_says_what_to_do(monkeypatch: pytest.Monkey
 
 def test_the_schema_is_json() -> None:
     assert json.loads(json.dumps(draw.args_schema)) == draw.args_schema
+
+
+@pytest.mark.parametrize(
+    ("annotation", "schema"),
+    [
+        (int, {"type": "integer"}),
+        (list[str], {"type": "array", "items": {"type": "string"}}),
+        (dict[str, float], {"type": "object", "additionalProperties": {"type": "number"}}),
+        (str | None, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
+        (Awaitable[int], {"type": "integer"}),
+        (None, None),
+        (Any, None),
+        (str, None),
+        (dict[str, Any], None),
+        (list[Any], None),
+        (object, None),
+        (CancelSignal, None),
+    ],
+)
+def test_the_return_annotation_is_the_result_schema_where_it_says_anything(
+    annotation: Any, schema: Any
+) -> None:
+    def returns() -> Any:
+        """Returns."""
+
+    returns.__annotations__["return"] = annotation
+    assert tool(returns).result_schema == schema
+
+
+async def test_a_model_s_result_schema_is_what_pydantic_writes() -> None:
+    @tool
+    async def edges() -> Point:
+        """Tell the edges."""
+        return Point(left_edge=1)
+
+    schema = edges.result_schema
+    assert schema is not None
+    assert set(schema["properties"]) == {"leftEdge", "topEdge"}  # type: ignore[arg-type]
+    assert await result_of(edges, {}) == {"leftEdge": 1.0, "topEdge": 0.0}
+    assert edges.to_wire()["resultSchema"] == schema
+
+
+def test_the_result_schema_can_be_another_or_none() -> None:
+    def count() -> int:
+        """Count."""
+        return 1
+
+    assert tool(result_schema={"minimum": 1})(count).result_schema == {"minimum": 1}
+    assert tool(result_schema=False)(count).result_schema is None
+    with pytest.raises(PedelecError, match="result_schema"):
+        tool(result_schema="integer")(count)  # type: ignore[call-overload]
+
+
+def test_a_typed_tool_takes_every_other_field_too() -> None:
+    def mail() -> None:
+        """Read a mail."""
+
+    made = tool(title="Mail", read_only=True, untrusted_content=True, consequential=True)(mail)
+    assert (made.title, made.read_only, made.untrusted_content, made.consequential) == (
+        "Mail", True, True, True,
+    )  # fmt: skip
