@@ -24,6 +24,7 @@ from pedelec_core import call_errors
 from pedelec_core.call_watch import Attempt, CallWatch, facts_of
 from pedelec_core.hub import Hub, ProgressListener, Waiter, new_id, now
 from pedelec_core.invocation import Answer, Call
+from pedelec_core.loop_guard import LoopLimits
 from pedelec_core.registry import parse_args
 from pedelec_core.sessions import Session
 
@@ -54,6 +55,11 @@ class CallAnswer:
     def invocation_id(self) -> str:
         return self.answer.invocation.id
 
+    @property
+    def warning(self) -> str | None:
+        """The remark, where it has to be told beside the outcome: an error carries it among its steps."""
+        return self.remark if self.answer.outcome.error is None else None
+
     def to_wire(self) -> dict[str, JsonValue | RawJson]:
         """`{"ok":true,"result":…,"invocationId":…}`, or `error` in place of `result`."""
         outcome = self.answer.outcome
@@ -63,8 +69,8 @@ class CallAnswer:
         else:
             told["error"] = outcome.error.to_wire()
         told["invocationId"] = self.invocation_id
-        if self.remark is not None and outcome.error is None:  # an error carries it among its steps
-            told["warning"] = self.remark
+        if self.warning is not None:
+            told["warning"] = self.warning
         flags = {"joined": self.answer.joined, "replayed": self.answer.replayed, "late": self.late}
         return told | {name: True for name, holds in flags.items() if holds}
 
@@ -121,11 +127,16 @@ class RunningCall:
 
 
 class AgentDesk:
-    """Serves every agent, whichever way it came."""
+    """Serves every agent, whichever way it came.
 
-    def __init__(self, hub: Hub) -> None:
+    Args:
+        hub: whose sessions.
+        loop_limits: when calls that keep failing, or never pause, are stopped.
+    """
+
+    def __init__(self, hub: Hub, loop_limits: LoopLimits | None = None) -> None:
         self._hub = hub
-        self._watch = CallWatch()
+        self._watch = CallWatch(loop_limits)
 
     def begin(self, request: ToolCallRequest, on_progress: ProgressListener | None = None) -> RunningCall:
         """Run a tool, or join or replay the call that this one is a retry of.

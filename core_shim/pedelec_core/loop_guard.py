@@ -24,7 +24,7 @@ class LoopLimits:
     """From so many failures of the same call in a row on, the answer carries a remark."""
     stop_after: int = 4
     """After so many of them the call runs no more."""
-    failures: int = 50
+    failures: int | None = 50
     """After so many failures of whatever kind, with no success in between, no call runs any more."""
     calls_per_turn: int | None = None
     """So many calls may follow each other without a pause of `turn_pause_seconds`."""
@@ -72,7 +72,7 @@ class LoopGuard:
             self._call, self._code, self._in_a_row = call, "", 0
         if self._in_a_row >= self._limits.stop_after:
             raise self._stopped(call, now)
-        if self._failures >= self._limits.failures:
+        if self._limits.failures is not None and self._failures >= self._limits.failures:
             raise self._too_many_failures(call, now)
         self._count_turn(call, now)
 

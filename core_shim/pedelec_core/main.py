@@ -18,6 +18,7 @@ from typing import Final
 from pedelec.errors import PedelecError
 from pedelec_core import __version__
 from pedelec_core.command_errors import CommandError
+from pedelec_core.loop_guard import LoopLimits
 from pedelec_core.origins import ORIGINS_NAME, OriginStore, normalize_origin
 from pedelec_core.runtime.errors import BundleError
 from pedelec_core.state_dir import ENVIRONMENT_VARIABLE, StateDir
@@ -27,6 +28,7 @@ DEFAULT_PORT: Final = 7420
 _HOSTS: Final = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1", "[::1]": "::1"}
 _MAX_PORT: Final = 65_535
 _MAX_GRACE_SECONDS: Final = 24 * 60 * 60
+_MAX_COUNT: Final = 1_000_000
 _LOG_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -97,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="how long a page may be away before its session ends (default: 10)",
     )
+    _add_loop_limits(serve)
     serve.set_defaults(run=_serve)
 
     mcp = commands.add_parser("mcp", parents=[state], help="serve an MCP client on stdin and stdout")
@@ -118,6 +121,23 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_runtime(commands.add_parser("runtime", help="the Pyodide bundle").add_subparsers(required=True))
     return parser
+
+
+def _add_loop_limits(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument(
+        "--calls-per-turn",
+        type=_count,
+        default=LoopLimits().calls_per_turn,
+        metavar="N",
+        help="stop an agent that calls a page more than N times without a pause; 0 never (default: never)",
+    )
+    serve.add_argument(
+        "--failures-in-a-row",
+        type=_count,
+        default=LoopLimits().failures,
+        metavar="N",
+        help="stop an agent after N failed calls with no success between; 0 never (default: %(default)s)",
+    )
 
 
 def _add_runtime(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -153,6 +173,13 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+def _count(text: str) -> int | None:
+    """A limit; None for none."""
+    if not (text.isascii() and text.isdigit() and int(text[:10]) <= _MAX_COUNT):
+        raise argparse.ArgumentTypeError(f"a number from 0 to {_MAX_COUNT}")
+    return int(text) or None
+
+
 def _origin(text: str) -> str:
     try:
         return normalize_origin(text)
@@ -172,6 +199,7 @@ def _serve(options: argparse.Namespace) -> int:
             allow_origins=tuple(options.allow_origin),
             journal=options.journal,
             grace_seconds=options.grace_seconds,
+            loop_limits=LoopLimits(calls_per_turn=options.calls_per_turn, failures=options.failures_in_a_row),
         ),
         _announce,
     )

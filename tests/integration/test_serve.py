@@ -189,3 +189,11 @@ def test_core_runs_though_nobody_listens_to_its_stdout(tmp_path: Path) -> None:
     process.terminate()
     _, stderr = process.communicate(timeout=20)
     assert (process.returncode, stderr) == (0, b"")
+
+
+def test_core_stops_agents_at_the_limits_it_was_given(tmp_path: Path) -> None:
+    limits = ("--calls-per-turn", "2", "--failures-in-a-row", "0")
+    with CoreProcess(tmp_path / "state", *limits) as core, PageClient(core.url) as page:
+        page.create_session([tool("probe")])
+        codes = [core.cli("tool-call", "probe", f"[{number}]").error["code"] for number in range(3)]
+    assert codes == ["TOOL_ARGS_INVALID", "TOOL_ARGS_INVALID", "TOOL_LOOP_STOPPED"]

@@ -42,7 +42,14 @@ _RICH: Final = TypeAdapter(_RichResult)
 
 
 def of_answer(answer: CallAnswer, entry: Entry) -> CallToolResult:
-    """The result of a call of a page's tool."""
+    """The result of a call of a page's tool; a remark of Core's on it is a block of text of its own."""
+    result = _of_outcome(answer, entry)
+    if answer.warning is not None:
+        result.content.append(TextContent(text=answer.warning))
+    return result
+
+
+def _of_outcome(answer: CallAnswer, entry: Entry) -> CallToolResult:
     outcome = answer.answer.outcome
     meta = {**_meta_of_page(entry), "pedelec/invocationId": answer.invocation_id}
     if outcome.error is not None:

@@ -12,7 +12,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, override
 
@@ -26,6 +26,7 @@ from pedelec_core.command_errors import CommandError
 from pedelec_core.hub import Hub
 from pedelec_core.ipc import LocalServer
 from pedelec_core.journal import Journal, JournalError
+from pedelec_core.loop_guard import LoopLimits
 from pedelec_core.mcp_gateway.door import McpDoor
 from pedelec_core.origins import ORIGINS_NAME, OriginStore
 from pedelec_core.page_desk import PageDesk
@@ -58,6 +59,7 @@ class ServeOptions:
     allow_origins: tuple[str, ...] = ()
     journal: bool = True
     grace_seconds: float | None = None
+    loop_limits: LoopLimits = field(default_factory=LoopLimits)
 
 
 class _Server(uvicorn.Server):
@@ -138,7 +140,7 @@ class _Core:
         if self._journal is not None:
             hub.restore(self._journal)
         guard = Guard(self._port, self._origins.is_approved)
-        desk = AgentDesk(hub)
+        desk = AgentDesk(hub, self._options.loop_limits)
         mcp = McpDoor(
             hub, desk, lambda origin: -1 if origin in guard.own_origins else self._origins.rank(origin)
         )

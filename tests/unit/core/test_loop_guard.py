@@ -14,8 +14,8 @@ OTHER = AttemptedCall("move_shape", "b")
 class Session:
     """Makes calls through a guard, each failing with a code (None: it succeeds)."""
 
-    def __init__(self, **limits: int) -> None:
-        self.guard = LoopGuard(LoopLimits(**limits))
+    def __init__(self, **limits: int | None) -> None:
+        self.guard = LoopGuard(LoopLimits(**limits))  # type: ignore[arg-type] # those of another type are not given
         self.page = "page"
         self.now = 1_000.0
 
@@ -115,6 +115,12 @@ def test_too_many_failures_of_any_kind_stop_every_call_for_a_minute() -> None:
     assert session.stopped(OTHER).details == {"tool": "move_shape", "failures": 6, "seconds": 60}
     session.now += 60
     session.call(OTHER)
+
+
+def test_without_a_limit_of_failures_any_number_of_them_may_follow() -> None:
+    session = Session(failures=None)
+    for number in range(200):
+        session.call(AttemptedCall("tool", str(number)))
 
 
 def test_calls_in_one_go_can_be_limited() -> None:

@@ -26,10 +26,13 @@ def entry(result_schema: JsonObject | None = None) -> Entry:
     return listed
 
 
-def told(outcome: Outcome, result_schema: JsonObject | None = None) -> CallToolResult:
+def told(
+    outcome: Outcome, result_schema: JsonObject | None = None, remark: str | None = None
+) -> CallToolResult:
     call = Call(tool="probe", args=RawJson("{}"), args_key="", timeout_ms=1)
     invocation = Invocation(id="inv_1", call=call, turn_id="", turn_started_at=0, deadline=0)
-    return results.of_answer(CallAnswer(Answer("", invocation, outcome)), entry(result_schema))
+    answer = CallAnswer(Answer("", invocation, outcome), remark=remark)
+    return results.of_answer(answer, entry(result_schema))
 
 
 def result(value: Any, result_schema: JsonObject | None = None) -> Any:
@@ -53,6 +56,21 @@ def test_structured_content_is_an_object_whatever_the_result_is(value: Any, stru
     assert wire["structuredContent"] == structured
     assert json.loads(wire["content"][0]["text"]) == value
     assert wire["isError"] is False
+
+
+def test_a_remark_on_a_page_s_error_is_a_block_of_its_own() -> None:
+    given = told(Outcome(result=RawJson('{"error":{"code":"X","message":"m"}}')), remark="Not again.")
+    assert [getattr(block, "text", "") for block in given.content] == [
+        '{"error":{"code":"X","message":"m"}}',
+        "Not again.",
+    ]
+    assert given.structured_content == {"error": {"code": "X", "message": "m"}}
+
+
+def test_a_remark_on_an_error_of_core_is_told_once_among_its_steps() -> None:
+    error = PedelecError(Code.TOOL_TIMEOUT, recovery_steps=["Not again.", "Another step."])
+    (block,) = told(Outcome(error=error), remark="Not again.").content
+    assert getattr(block, "text", "").count("Not again.") == 1
 
 
 def test_structured_content_holds_to_the_schema_that_is_listed() -> None:
