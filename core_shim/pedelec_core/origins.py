@@ -53,6 +53,24 @@ def normalize_origin(text: str) -> str:
     return f"{scheme}://{_normalize_host(text, host)}{suffix}"
 
 
+def readable_origin(origin: str) -> str:
+    """An origin with international names in their own letters, as browsers may show it; for people alone."""
+    scheme, _, rest = origin.partition("://")
+    host, colon, port = rest.rpartition(":") if re.search(r":[0-9]+$", rest) else (rest, "", "")
+    labels = [_readable_label(label) for label in host.split(".")]
+    return f"{scheme}://{'.'.join(labels)}{colon}{port}"
+
+
+def _readable_label(label: str) -> str:
+    if not label.startswith("xn--"):
+        return label
+    try:
+        readable = label[4:].encode().decode("punycode")
+    except UnicodeError:
+        return label
+    return readable if readable.isprintable() else label
+
+
 def _normalize_host(text: str, host: str) -> str:
     if host.startswith("["):
         try:
@@ -109,6 +127,10 @@ class OriginStore:
         """The place of an origin among the approved ones, the first approved first; others come after all."""
         order = (*self._always, *self._current())
         return order.index(origin) if origin in order else len(order)
+
+    def all_approved(self) -> frozenset[str]:
+        """Every approved origin at this moment, whether written down or given."""
+        return frozenset((*self._always, *self._current()))
 
     def _current(self) -> tuple[str, ...]:
         try:

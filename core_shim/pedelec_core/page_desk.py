@@ -1,16 +1,20 @@
 """What pages may ask of Core: reads their frames, answers their requests.
 
-Owns the handshake, which page may touch which session, and that every request gets exactly one response.
+Owns the handshake, which page may do what and touch which session, and that every request gets exactly one
+response. Whether an origin is approved is told by an `Approver`.
 What a request leads to is decided in `sessions` and `invocations` and carried out by the hub.
 """
 
 import itertools
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Final, Protocol
 
 from pedelec import json_safe
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import (
     PROTOCOL_VERSION,
+    ApprovalPending,
     CoreMessage,
     CreateSession,
     EndSession,
@@ -18,11 +22,13 @@ from pedelec.protocol import (
     GetApprovalStatus,
     Hello,
     JsonObject,
+    Limits,
     PageMessage,
     Ping,
     Pong,
     ProtocolError,
     RawJson,
+    RequestApproval,
     Response,
     ResumeSession,
     SubmitToolResult,
@@ -33,6 +39,7 @@ from pedelec.protocol import (
     to_camel,
 )
 from pedelec_core import __version__, call_errors
+from pedelec_core.approvals import Claim, claim_of, not_approved
 from pedelec_core.heartbeats import Heartbeats
 from pedelec_core.hub import Hub, PageConnection, Progress, new_id, now
 from pedelec_core.pulse import HEARTBEAT_SECONDS
@@ -40,7 +47,36 @@ from pedelec_core.registry import ToolRegistry
 from pedelec_core.sessions import Session
 
 CLOSE_PROTOCOL_ERROR = 1002  # RFC 6455, section 7.4.1
+CLOSE_TRY_AGAIN_LATER = 1013  # the registry of RFC 6455, section 11.7
 CLOSE_REPLACED = 4001  # RFC 6455, section 7.4.2: ours to choose
+
+MAX_STRANGERS: Final = 64
+"""Connections of origins that are not approved, at once."""
+MAX_REQUESTS_OF_STRANGER: Final = 8
+"""Requests of one such connection that wait for a person."""
+
+
+class Approver(Protocol):
+    """Who knows which origins are approved, and has a person asked about others (`approval_desk`)."""
+
+    def is_approved(self, origin: str) -> bool:
+        """Whether pages of an origin may do more than ask."""
+
+    def ask(
+        self, origin: str, claim: Claim, decided: Callable[[PedelecError | None], None]
+    ) -> tuple[str, float]:
+        """Have a person asked; `decided` is called once, later. Returns a name for `leave`, and seconds.
+
+        Raises:
+            PedelecError: the origin is refused at once.
+        """
+
+    def leave(self, waiter: str) -> None:
+        """Whoever asked is gone."""
+
+
+type _Outcome = tuple[JsonObject | None, tuple[Session, int] | None]
+"""A message's result, and the session that the page joins once it has been told."""
 
 
 @dataclass(slots=True)
@@ -50,6 +86,13 @@ class _Page:
     number: int
     """Of its connection, in the order in which they were opened."""
     instance_id: str = ""
+    waiting: dict[str, str] = field(default_factory=dict)
+    """By the ids of requests that wait for a person: what to call them to the approver."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it shares with its earlier and later connections, and with no other origin's page."""
+        return self.connection.origin, self.instance_id
 
     def send(self, message: CoreMessage) -> None:
         self.hub.tell(self.connection, message)
@@ -62,23 +105,30 @@ class _Page:
 class PageDesk:
     """Serves every connected page. Nothing that a page sends makes it raise."""
 
-    def __init__(self, hub: Hub, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
+    def __init__(self, hub: Hub, approver: Approver, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
         self._hub = hub
+        self._approver = approver
         self._pages: dict[str, _Page] = {}  # by connection id
-        self._newest: dict[str, _Page] = {}  # by instance id
+        self._newest: dict[tuple[str, str], _Page] = {}  # by origin and instance id
         self._numbers = itertools.count(1)
         self._heartbeats = Heartbeats(hub, heartbeat_seconds)
 
     def opened(self, connection: PageConnection) -> None:
         """A page's connection is open. Its first frame has to be `hello`."""
-        self._pages[connection.id] = _Page(connection, self._hub, next(self._numbers))
+        page = _Page(connection, self._hub, next(self._numbers))
+        if self._is_stranger(page) and self._strangers() >= MAX_STRANGERS:
+            connection.close(CLOSE_TRY_AGAIN_LATER, "too many pages ask for approval")
+            return
+        self._pages[connection.id] = page
         self._hub.connect(connection)
 
     def closed(self, connection: PageConnection) -> None:
         """A page's connection is gone, for whatever reason."""
         page = self._pages.pop(connection.id, None)
-        if page is not None and self._newest.get(page.instance_id) is page:
-            del self._newest[page.instance_id]
+        if page is not None:
+            self._let_go(page)
+            if self._newest.get(page.key) is page:
+                del self._newest[page.key]
         self._heartbeats.stop(connection)
         self._hub.disconnect(connection)
 
@@ -92,23 +142,38 @@ class PageDesk:
         if page is None:
             return
         self._heartbeats.heard(connection)
-        request_id: str | None = None
         try:
             message = decode_from_page(text)
-            request_id = getattr(message, "request_id", None)
+        except ProtocolError as error:
+            _refuse(page, error, error.request_id)
+        else:
+            self._answer(page, message)
+
+    def _answer(self, page: _Page, message: PageMessage) -> None:
+        request_id: str | None = getattr(message, "request_id", None)
+        try:
             result, session = self._handle(page, message)
         except PedelecError as error:
-            if isinstance(error, ProtocolError):
-                request_id = request_id or error.request_id
             _refuse(page, error, request_id)
             return
+        if result is None:
+            return  # the answer comes later
         if request_id is not None:
             page.send(Response(request_id=request_id, ok=True, result=result))
         if session is not None:
             self._join(page, *session)
 
-    def _handle(self, page: _Page, message: PageMessage) -> tuple[JsonObject, tuple[Session, int] | None]:
-        """The result of a message, and the session that the page joins once it has been told."""
+    def origins_changed(self) -> None:
+        """Origins were approved or revoked: the sessions of those that are not approved are over."""
+        for session in self._hub.live_sessions():
+            if not self._approver.is_approved(session.origin):
+                self._hub.end(session, "revoked")
+
+    def _handle(self, page: _Page, message: PageMessage) -> _Outcome:
+        """What comes of a message; an outcome without a result: it waits for a person.
+
+        It is looked at again with their word.
+        """
         match message:
             case Hello():
                 self._hello(page, message)
@@ -118,6 +183,22 @@ class PageDesk:
                 pass
             case _ if not page.instance_id:
                 raise ProtocolError(f"{message.type} came before hello.")
+            case GetApprovalStatus():
+                return self._approval(page), None
+            case CreateSession() | RequestApproval() if self._is_stranger(page):
+                self._ask(page, message)
+                return None, None
+            case _ if self._is_stranger(page):
+                raise not_approved(page.connection.origin)
+            case _:
+                return self._serve(page, message)
+        return {}, None
+
+    def _serve(self, page: _Page, message: PageMessage) -> _Outcome:
+        """A message of a page whose origin is approved."""
+        match message:
+            case RequestApproval():
+                return {"approved": True}, None
             case CreateSession():
                 session = self._create_session(page, message)
                 return {"sessionId": session.id}, (session, 0)
@@ -130,9 +211,39 @@ class PageDesk:
                 self._submit(page, message)
             case ToolProgress():
                 self._progress(page, message)
-            case GetApprovalStatus():
-                return _approval(page), None
         return {}, None
+
+    def _let_go(self, page: _Page) -> None:
+        """Nobody waits any more for what this connection asked."""
+        for waiter in page.waiting.values():
+            self._approver.leave(waiter)
+        page.waiting.clear()
+
+    def _is_stranger(self, page: _Page) -> bool:
+        return not self._approver.is_approved(page.connection.origin)
+
+    def _strangers(self) -> int:
+        return sum(map(self._is_stranger, self._pages.values()))
+
+    def _ask(self, page: _Page, message: CreateSession | RequestApproval) -> None:
+        """Have a person asked whether the page's origin may come in."""
+        request_id = message.request_id
+        if request_id in page.waiting:
+            raise ProtocolError("The request waits already.", request_id=request_id)
+        if len(page.waiting) >= MAX_REQUESTS_OF_STRANGER:
+            raise not_approved(page.connection.origin)
+
+        def decided(error: PedelecError | None) -> None:
+            page.waiting.pop(request_id, None)
+            if error is not None:
+                _refuse(page, error, request_id)
+            else:
+                self._answer(page, message)
+
+        claim = claim_of(message.app_name, message.tools)
+        waiter, seconds = self._approver.ask(page.connection.origin, claim, decided)
+        page.waiting[request_id] = waiter
+        page.send(ApprovalPending(request_id=request_id, timeout_ms=round(seconds * 1000)))
 
     def _hello(self, page: _Page, message: Hello) -> None:
         if message.protocol != PROTOCOL_VERSION or not message.page_instance_id:
@@ -149,13 +260,16 @@ class PageDesk:
         if not self._is_newest(page):
             return
         self._heartbeats.start(page.connection)
+        # A stranger learns that Core is there, and nothing by which to know it again elsewhere.
+        stranger = self._is_stranger(page)
+        limits = Limits() if stranger else self._hub.limits
         page.send(
             Welcome(
                 protocol=PROTOCOL_VERSION,
-                core_instance_id=self._hub.instance_id,
-                core_version=__version__,
+                core_instance_id="" if stranger else self._hub.instance_id,
+                core_version="" if stranger else __version__,
                 heartbeat_ms=round(self._heartbeats.interval * 1000),
-                limits={to_camel(name): value for name, value in asdict(self._hub.limits).items()},
+                limits={to_camel(name): value for name, value in asdict(limits).items()},
             )
         )
 
@@ -164,11 +278,11 @@ class PageDesk:
 
         What a page said on a connection that it has given up may be read after its next connection is there.
         """
-        known = self._newest.get(page.instance_id, page)
+        known = self._newest.get(page.key, page)
         older, newer = sorted((known, page), key=lambda each: each.number)
-        self._newest[page.instance_id] = newer
+        self._newest[page.key] = newer
         if older is not newer:
-            del self._pages[older.connection.id]
+            self._let_go(self._pages.pop(older.connection.id))
             self._heartbeats.stop(older.connection)
             older.close(CLOSE_REPLACED, "replaced by a newer connection")
         return newer is page
@@ -231,6 +345,15 @@ class PageDesk:
             if waiter is not None and waiter.on_progress is not None:
                 waiter.on_progress(progress)
 
+    def _approval(self, page: _Page) -> JsonObject:
+        approved = not self._is_stranger(page)
+        return {
+            "installed": True,
+            "approved": approved,
+            "origin": page.connection.origin,
+            "appConnected": True,
+        }
+
     def _owned(self, page: _Page, session_id: str) -> Session:
         """The live session of the page's own origin.
 
@@ -242,10 +365,6 @@ class PageDesk:
         if not session.live:
             raise PedelecError(Code.SESSION_ENDED)
         return session
-
-
-def _approval(page: _Page) -> JsonObject:
-    return {"installed": True, "approved": True, "origin": page.connection.origin, "appConnected": True}
 
 
 def _refuse(page: _Page, error: PedelecError, request_id: str | None) -> None:

@@ -84,12 +84,15 @@ class Code(StrEnum):
     THREAD_NOT_FOUND = "THREAD_NOT_FOUND"
     THREAD_ACCESS_DENIED = "THREAD_ACCESS_DENIED"
     CREATE_SESSION_NOT_APPROVED = "CREATE_SESSION_NOT_APPROVED"
+    APPROVAL_REJECTED = "APPROVAL_REJECTED"
+    APPROVAL_TIMEOUT = "APPROVAL_TIMEOUT"
     NOT_SUPPORTED = "NOT_SUPPORTED"
     # the way between page, Core and command line
     SDK_BRIDGE_TIMEOUT = "SDK_BRIDGE_TIMEOUT"
     SDK_TRANSPORT_ERROR = "SDK_TRANSPORT_ERROR"
     SDK_PROTOCOL_ERROR = "SDK_PROTOCOL_ERROR"
     CORE_RUNTIME_UNAVAILABLE = "CORE_RUNTIME_UNAVAILABLE"
+    LOCAL_NETWORK_DENIED = "LOCAL_NETWORK_DENIED"
     MESSAGE_TOO_LARGE = "MESSAGE_TOO_LARGE"
     PEDELEC_THREAD_ID_NOT_FOUND = "PEDELEC_THREAD_ID_NOT_FOUND"
     USAGE_ERROR = "USAGE_ERROR"
@@ -305,7 +308,30 @@ CATALOGUE: dict[Code, CodeInfo] = {
     ),
     Code.THREAD_ACCESS_DENIED: CodeInfo("The session does not exist or belongs to another origin."),
     Code.CREATE_SESSION_NOT_APPROVED: CodeInfo(
-        "The page's origin is not approved.", error_class=ErrorClass.USER_INPUT
+        "The page's origin is not approved.",
+        error_class=ErrorClass.USER_INPUT,
+        effects=Effects.NONE,
+        message="Core does not let pages of {origin} in: nobody has approved that origin.",
+        recovery=("Ask the user whether to let it in; if so, the user runs: pedelec-core approve {origin}",),
+    ),
+    Code.APPROVAL_REJECTED: CodeInfo(
+        "A person was asked whether to let the page's origin in, and said no.",
+        effects=Effects.NONE,
+        message="The user did not let pages of {origin} in.",
+        recovery=(
+            "Do not ask again. Should the user change their mind: pedelec-core approve {origin}",
+            "Then reload the page.",
+        ),
+    ),
+    Code.APPROVAL_TIMEOUT: CodeInfo(
+        "A person was asked whether to let the page's origin in, and did not answer in time.",
+        error_class=ErrorClass.USER_INPUT,
+        effects=Effects.NONE,
+        message="Nobody said in time whether pages of {origin} may come in.",
+        recovery=(
+            "Ask the user whether to let it in; if so, the user runs: pedelec-core approve {origin}",
+            "Then reload the page.",
+        ),
     ),
     Code.NOT_SUPPORTED: CodeInfo("This part of the TypeScript SDK's interface is not built."),
     Code.SDK_BRIDGE_TIMEOUT: CodeInfo(
@@ -322,6 +348,16 @@ CATALOGUE: dict[Code, CodeInfo] = {
     Code.SDK_PROTOCOL_ERROR: CodeInfo("A message between page and Core was not understood."),
     Code.CORE_RUNTIME_UNAVAILABLE: CodeInfo(
         "Core cannot be reached.", error_class=ErrorClass.USER_INPUT, effects=Effects.NONE
+    ),
+    Code.LOCAL_NETWORK_DENIED: CodeInfo(
+        "The browser does not let the page reach this machine's own network.",
+        error_class=ErrorClass.USER_INPUT,
+        effects=Effects.NONE,
+        message="The browser does not let {page} reach Core: it has no permission for apps on this device.",
+        recovery=(
+            "Ask the user to allow “apps on device” (or “local network”) in the page's site settings.",
+            "Then reload the page.",
+        ),
     ),
     Code.MESSAGE_TOO_LARGE: CodeInfo("A message is over the size limit."),
     Code.PEDELEC_THREAD_ID_NOT_FOUND: CodeInfo(

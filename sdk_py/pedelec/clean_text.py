@@ -43,6 +43,14 @@ def clean_step(text: str) -> str:
     return _finish(_well_formed(text))
 
 
+def shown_to_people(text: str, max_chars: int) -> str:
+    """A page's own words on one line, without characters that could move or hide the words around them."""
+    kept = "".join(" " if character.isspace() else character for character in _well_formed(text))
+    kept = "".join(character for character in kept if character == " " or character.isprintable())
+    kept = " ".join(kept.split())
+    return kept if len(kept) <= max_chars else kept[: max_chars - 1] + "…"
+
+
 def _well_formed(text: str) -> str:
     return text[: MAX_MESSAGE_CHARS * 2].encode("utf-8", "replace").decode("utf-8")
 

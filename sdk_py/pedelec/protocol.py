@@ -136,6 +136,16 @@ class GetApprovalStatus(Message):
     request_id: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestApproval(Message):
+    """Ask that the page's origin be let in. `tools` are manifests, as far as they are known by now."""
+
+    type: ClassVar[str] = "request_approval"
+    request_id: str
+    tools: list[JsonObject]
+    app_name: str | None = None
+
+
 # --- Core → page ---------------------------------------------------------------------------------------
 
 
@@ -160,6 +170,15 @@ class Response(Message):
     ok: bool
     result: JsonObject | None = None
     error: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalPending(Message):
+    """The request waits for a person's word on the page's origin, for `timeout_ms` at most."""
+
+    type: ClassVar[str] = "approval_pending"
+    request_id: str
+    timeout_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,10 +253,13 @@ type PageMessage = (
     | SubmitToolResult
     | ToolProgress
     | GetApprovalStatus
+    | RequestApproval
     | Ping
     | Pong
 )
-type CoreMessage = Welcome | Response | ToolCall | ToolCancel | Ended | ErrorEvent | Ping | Pong
+type CoreMessage = (
+    Welcome | Response | ApprovalPending | ToolCall | ToolCancel | Ended | ErrorEvent | Ping | Pong
+)
 
 
 class ProtocolError(PedelecError):

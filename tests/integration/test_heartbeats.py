@@ -28,6 +28,7 @@ from pedelec_core.hub import Hub
 from pedelec_core.page_desk import PageDesk
 from pedelec_core.server.page_socket import PageEndpoint, PageProtocol
 from tests.harness import tool
+from tests.harness.approvers import EveryOrigin
 
 pytestmark = pytest.mark.anyio
 
@@ -57,7 +58,7 @@ class PageServer:
 @pytest.fixture
 async def core() -> AsyncIterator[PageServer]:
     hub = Hub()
-    desk = PageDesk(hub, INTERVAL)
+    desk = PageDesk(hub, EveryOrigin(), INTERVAL)
     config = uvicorn.Config(
         PageEndpoint(desk), ws=PageProtocol, ws_ping_interval=None, lifespan="off", log_config=None
     )

@@ -13,6 +13,7 @@ from pedelec.transport import MemoryHost, MemoryTransport
 from pedelec_core.agent_desk import AgentDesk, CallAnswer, ToolCallRequest
 from pedelec_core.hub import Hub, new_id
 from pedelec_core.page_desk import PageDesk
+from tests.harness.approvers import EveryOrigin
 
 type Json = dict[str, Any]
 BOUND_SECONDS = 10
@@ -66,7 +67,7 @@ class Stage:
         self.thread: str | None = None
         self.timeout_ms = 5_000
         self.call_ids: list[str] = []
-        self._pages = PageDesk(hub)
+        self._pages = PageDesk(hub, EveryOrigin())
         self._desk = AgentDesk(hub)
         self._clients: list[Pedelec] = []
         self._connections: list[_Connection] = []

@@ -12,9 +12,11 @@ from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp
 
 from pedelec_core import __version__
+from pedelec_core.approval_desk import ApprovalDesk
 from pedelec_core.page_desk import PageDesk
 from pedelec_core.runtime.manifest import MANIFEST_NAME, RUNTIME_DIR, WHEELS_DIR
 
+from .approval_page import ApprovalPage
 from .bearer import BearerMiddleware
 from .guard import PAGE_PATH, Guard, GuardMiddleware
 from .page_socket import PageEndpoint
@@ -28,11 +30,14 @@ SERVER_NAME: Final = "pedelec-core"
 LOADER_FILES: Final = ("pedelec.js", "pedelec.mjs", "pedelec.d.ts")
 
 
-def build_app(desk: PageDesk, mcp: ASGIApp, token: str, guard: Guard, site: Path | None) -> Starlette:
+def build_app(
+    desk: PageDesk, approvals: ApprovalDesk, mcp: ASGIApp, token: str, guard: Guard, site: Path | None
+) -> Starlette:
     """Put the app together.
 
     Args:
         desk: where the pages' frames go.
+        approvals: where a person's word on origins goes.
         mcp: serves MCP clients.
         token: what they have to show.
         guard: who may send a request at all.
@@ -42,6 +47,7 @@ def build_app(desk: PageDesk, mcp: ASGIApp, token: str, guard: Guard, site: Path
     routes: list[BaseRoute] = [
         Route(HEALTH_PATH, _health),
         WebSocketRoute(PAGE_PATH, PageEndpoint(desk)),
+        *ApprovalPage(approvals, guard).routes(),
         Route(MCP_PATH, BearerMiddleware(mcp, token)),
         Route(f"/runtime/{MANIFEST_NAME}", bundle_manifest),
         Mount("/runtime", BundleFiles(RUNTIME_DIR)),
@@ -54,7 +60,9 @@ def build_app(desk: PageDesk, mcp: ASGIApp, token: str, guard: Guard, site: Path
 
 
 async def _health(_request: Request) -> Response:
-    headers = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin"}
+    # Any page may learn that Core is there, so that its SDK can tell why it does not get in. The text is
+    # readable to approved origins alone.
+    headers = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}
     return JSONResponse({"ok": True, "name": SERVER_NAME, "version": __version__}, headers=headers)
 
 

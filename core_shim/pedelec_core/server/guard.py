@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pedelec.errors import Code, PedelecError
+from pedelec_core.origins import normalize_origin
 
 LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 PAGE_PATH: Final = "/page"
@@ -36,9 +37,13 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The request may go on. `cors_origin` is set where it comes from another, approved, origin."""
+    """The request may go on. `cors_origin` is set where it comes from another, approved, origin.
+
+    `only_to_ask`: it comes from an origin that is not approved, which may ask for approval and no more.
+    """
 
     cors_origin: str | None = None
+    only_to_ask: bool = False
 
 
 class Guard:
@@ -56,7 +61,7 @@ class Guard:
         self.own_origins: frozenset[str] = frozenset(f"http://{name}{suffix}" for name in LOOPBACK_NAMES)
 
     def check(
-        self, hosts: Sequence[str], origins: Sequence[str], *, origin_required: bool
+        self, hosts: Sequence[str], origins: Sequence[str], *, origin_required: bool, may_ask: bool = False
     ) -> Admission | Refusal:
         """Decide about a request.
 
@@ -64,6 +69,7 @@ class Guard:
             hosts: the values of all its `Host` headers.
             origins: the values of all its `Origin` headers.
             origin_required: whether it may only come from a web page.
+            may_ask: whether pages of origins that are not approved may ask for approval by it.
         """
         if len(hosts) != 1 or not self._is_our_host(hosts[0]):
             return _refusal(
@@ -73,20 +79,33 @@ class Guard:
             if origin_required:
                 return _refusal(HTTPStatus.FORBIDDEN, Code.INVALID_INPUT, "Only web pages may connect here.")
             return Admission()
-        if len(origins) == 1:
-            if origins[0] in self.own_origins:
-                return Admission()
-            if self._is_approved(origins[0]):
-                return Admission(cors_origin=origins[0])
-        return _refusal(
+        admission = self._admit(origins[0], may_ask=may_ask) if len(origins) == 1 else None
+        return admission or _refusal(
             HTTPStatus.FORBIDDEN,
             Code.CREATE_SESSION_NOT_APPROVED,
             "This origin is not approved. Approve it with: pedelec-core approve ORIGIN",
         )
 
+    def _admit(self, origin: str, *, may_ask: bool) -> Admission | None:
+        if origin in self.own_origins:
+            return Admission()
+        if self._is_approved(origin):
+            return Admission(cors_origin=origin)
+        if may_ask and _is_as_browsers_write_it(origin):
+            return Admission(only_to_ask=True)
+        return None
+
     def _is_our_host(self, host: str) -> bool:
         match = _HOST.fullmatch(host)
         return match is not None and int(match[2] or _HTTP_PORT) == self._port
+
+
+def _is_as_browsers_write_it(origin: str) -> bool:
+    """Whether it is a web origin in its one spelling; no browser sends another."""
+    try:
+        return normalize_origin(origin) == origin
+    except PedelecError:
+        return False
 
 
 def _refusal(status: HTTPStatus, code: Code, message: str) -> Refusal:
@@ -111,8 +130,12 @@ class GuardMiddleware:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        to_page_socket = scope["path"] == PAGE_PATH
         verdict = self._guard.check(
-            headers.getlist("host"), headers.getlist("origin"), origin_required=scope["path"] == PAGE_PATH
+            headers.getlist("host"),
+            headers.getlist("origin"),
+            origin_required=to_page_socket,
+            may_ask=to_page_socket and scope["type"] == "websocket",
         )
         if isinstance(verdict, Refusal):
             # Starlette sends it as the answer to the handshake where the request is an upgrade.

@@ -22,6 +22,8 @@ from starlette.types import ASGIApp
 from pedelec.protocol import Limits
 from pedelec_core import __version__
 from pedelec_core.agent_desk import AgentDesk
+from pedelec_core.approval_desk import ApprovalDesk, approve_or_say_why
+from pedelec_core.approvals import ApprovalTimes
 from pedelec_core.command_errors import CommandError
 from pedelec_core.hub import Hub
 from pedelec_core.ipc import LocalServer
@@ -34,8 +36,10 @@ from pedelec_core.runtime.errors import BundleError
 from pedelec_core.runtime.locations import require_bundle
 from pedelec_core.sessions import SessionTimes
 from pedelec_core.state_dir import RuntimeInfo, StateDir
+from pedelec_core.terminal_asker import TerminalAsker
 
 from .app import build_app
+from .approval_page import approval_link
 from .guard import Guard
 from .listen import listen, url_of
 from .page_socket import PageProtocol
@@ -145,8 +149,14 @@ class _Core:
             hub, desk, lambda origin: -1 if origin in guard.own_origins else self._origins.rank(origin)
         )
         token = self._state_dir.token()
-        app = build_app(PageDesk(hub), mcp, token, guard, self._options.site)
+        approvals = ApprovalDesk(self._origins, guard.own_origins)
+        pages = PageDesk(hub, approvals)
+        app = build_app(pages, approvals, mcp, token, guard, self._options.site)
         server = _Server(_uvicorn_config(app))
+        approvals.watch(pages.origins_changed)
+        pages.origins_changed()  # what was revoked while no Core ran
+        terminal = self._terminal(approvals)
+        approvals.start(terminal)
         async with LocalServer(desk, self._socket_path, mcp.serve_lines):
             serving = asyncio.create_task(server.serve(sockets=[self._listener]))
             try:
@@ -158,10 +168,20 @@ class _Core:
                 await _first_of(serving, stopping)
             finally:
                 self._state_dir.remove_runtime()
+                terminal.close()
+                approvals.close()
                 await mcp.close()
                 await hub.close()
                 server.should_exit = True
                 await serving
+
+    def _terminal(self, approvals: ApprovalDesk) -> TerminalAsker:
+        url = url_of(self._options.host, self._port)
+        return TerminalAsker(
+            link=lambda key: approval_link(url, key),
+            decide=lambda origin, approve: approve_or_say_why(approvals, origin, approve=approve),
+            patience=ApprovalTimes().patience,
+        )
 
     def _runtime_info(self, hub: Hub, token: str) -> RuntimeInfo:
         return RuntimeInfo(

@@ -104,8 +104,69 @@ def test_any_other_origin_is_forbidden(origin: str, *, page: bool) -> None:
     assert status(["127.0.0.1:7420"], [origin], page=page) == 403
 
 
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "http://evil.example:8080",
+        "http://127.0.0.1:7421",
+        "http://127.0.0.1",
+        "https://127.0.0.1:7420",
+        "http://[::1]:7421",
+        "https://xn--exmple-cua.com",
+        "http://app.example.com",
+    ],
+)
+def test_an_unknown_web_origin_may_open_the_page_socket_only_to_ask(origin: str) -> None:
+    verdict = guard().check(["127.0.0.1:7420"], [origin], origin_required=True, may_ask=True)
+    assert verdict == Admission(only_to_ask=True)
+    assert status(["127.0.0.1:7420"], [origin]) == 403
+    assert status(["evil.example:7420"], [origin]) == 421
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "",
+        "null",
+        "*",
+        "HTTP://evil.example",
+        "https://EVIL.example",
+        "https://evil.example.",
+        "https://evil.example:443",
+        "https://evil.example:0443",
+        "https://evil.example:0",
+        "https://evil.example:65536",
+        "https://evil.example:",
+        "https://evil.example/",
+        "https://user@evil.example",
+        "https://ev\u00efl.example",
+        "http://127.1:8080",
+        "http://2130706433:8080",
+        "http://0x7f000001:8080",
+        "http://0177.0.0.1:8080",
+        "http://[0:0:0:0:0:0:0:1]:8080",
+        "http://[::ffff:127.0.0.1",
+        "https://evil.example https://app.example.com",
+        "https://evil.example, https://app.example.com",
+        "file://",
+        "ftp://evil.example",
+        "chrome-extension://abcdef",
+    ],
+)
+def test_what_no_browser_writes_may_not_even_ask(origin: str) -> None:
+    verdict = guard().check(["127.0.0.1:7420"], [origin], origin_required=True, may_ask=True)
+    assert isinstance(verdict, Refusal)
+    assert verdict.status == 403
+
+
 def test_several_origins_are_forbidden_even_if_each_is_approved() -> None:
     assert status(["127.0.0.1:7420"], [APPROVED, APPROVED]) == 403
+
+
+def test_several_origins_may_not_ask_either() -> None:
+    verdict = guard().check(["127.0.0.1:7420"], [APPROVED, APPROVED], origin_required=True, may_ask=True)
+    assert isinstance(verdict, Refusal)
 
 
 def test_without_an_origin_only_the_page_socket_is_closed() -> None:

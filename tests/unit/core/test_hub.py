@@ -26,6 +26,7 @@ from pedelec_core.invocation import CallLimits
 from pedelec_core.journal import Batch, Journal, JournalError
 from pedelec_core.page_desk import PageDesk
 from pedelec_core.sessions import SessionTimes
+from tests.harness.approvers import EveryOrigin
 
 pytestmark = pytest.mark.anyio
 
@@ -37,7 +38,7 @@ class Page:
     origin = "http://127.0.0.1:1"
 
     def __init__(self, hub: Hub) -> None:
-        self.desk = PageDesk(hub)
+        self.desk = PageDesk(hub, EveryOrigin())
         self.received: list[CoreMessage] = []
         self.closed_with: tuple[int, str] | None = None
         self.probes = 0

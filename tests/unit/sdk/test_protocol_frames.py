@@ -7,6 +7,7 @@ import pytest
 
 from pedelec import protocol
 from pedelec.protocol import (
+    ApprovalPending,
     CoreMessage,
     CreateSession,
     Ended,
@@ -20,6 +21,7 @@ from pedelec.protocol import (
     Pong,
     ProtocolError,
     RawJson,
+    RequestApproval,
     Response,
     ResumeSession,
     SubmitToolResult,
@@ -81,6 +83,14 @@ FROM_PAGE: list[tuple[Message, str]] = [
         '{"type":"tool_progress","sessionId":"s","toolRequestId":"t","done":1}',
     ),
     (GetApprovalStatus(request_id="r6"), '{"type":"get_approval_status","requestId":"r6"}'),
+    (
+        RequestApproval(request_id="r7", tools=[{"name": "a"}], app_name="Board"),
+        '{"type":"request_approval","requestId":"r7","tools":[{"name":"a"}],"appName":"Board"}',
+    ),
+    (
+        RequestApproval(request_id="r7", tools=[]),
+        '{"type":"request_approval","requestId":"r7","tools":[]}',
+    ),
     (Ping(id=1), '{"type":"ping","id":1}'),
     (Pong(id=1), '{"type":"pong","id":1}'),
 ]
@@ -102,6 +112,10 @@ FROM_CORE: list[tuple[Message, str]] = [
     (
         Response(request_id="r1", ok=False, error={"code": "X", "message": "x"}),
         '{"type":"response","requestId":"r1","ok":false,"error":{"code":"X","message":"x"}}',
+    ),
+    (
+        ApprovalPending(request_id="r1", timeout_ms=120_000),
+        '{"type":"approval_pending","requestId":"r1","timeoutMs":120000}',
     ),
     (
         ToolCall(
