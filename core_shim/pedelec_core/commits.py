@@ -6,7 +6,7 @@ Owns the order of writing and telling, and what becomes of it when the journal f
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from pedelec_core.invocation import Instant, Invocation, Outcome
@@ -50,9 +50,12 @@ class Commits:
         self._batch.sessions[session.id] = session_to_record(session, seq_base, self._now())
         self._schedule()
 
-    def forget_session(self, session_id: str) -> None:
+    def forget_session(self, session_id: str, invocation_ids: Iterable[str]) -> None:
+        """Forget a session and all its invocations."""
         self._batch.sessions.pop(session_id, None)
         self._batch.forgotten_sessions.add(session_id)
+        for invocation_id in invocation_ids:
+            self.forget(invocation_id)
         self._schedule()
 
     def save(self, invocation: Invocation, session_id: str) -> None:

@@ -275,9 +275,10 @@ class Hub:
         """The last that is done for a session: no timer is armed for it any more."""
         del self.sessions[session.id]
         del self._seq_bases[session.id]
-        for invocation_id in session.calls.ids():
+        invocation_ids = session.calls.ids()
+        for invocation_id in invocation_ids:
             self._session_of.pop(invocation_id, None)
-        self.commits.forget_session(session.id)
+        self.commits.forget_session(session.id, invocation_ids)
 
     def _save(self, session: Session) -> None:
         self.commits.save_session(session, self._seq_bases[session.id])

@@ -191,6 +191,7 @@ class Invocations:
             return self._too_late(invocation) if invocation.late else None, []
         if invocation.outcome is not None:
             invocation.late = Outcome(result=result)
+            self._memory.grew(invocation)
             return self._too_late(invocation), [Save(invocation), *self._deliver_waiting(now)]
         decisions = self._settle(invocation, Outcome(result=result), now)
         return None, decisions + self._deliver_waiting(now)

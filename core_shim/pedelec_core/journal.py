@@ -12,8 +12,7 @@ import logging
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
-from operator import attrgetter
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
@@ -26,14 +25,8 @@ JOURNAL_NAME: Final = "journal.db"
 _log = logging.getLogger(__name__)
 
 
-def _names(record: type[SessionRecord | InvocationRecord]) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(record))
-
-
-_SESSION_FIELDS: Final = _names(SessionRecord)
-_INVOCATION_FIELDS: Final = _names(InvocationRecord)
-_session_row: Final = attrgetter(*_SESSION_FIELDS)
-_invocation_row: Final = attrgetter(*_INVOCATION_FIELDS)
+_SESSION_FIELDS: Final = SessionRecord._fields
+_INVOCATION_FIELDS: Final = InvocationRecord._fields
 _WRITTEN_ONCE: Final = frozenset({"id", "session_id"})
 _NEVER_UNSET: Final = frozenset({"outcome", "late"})
 """Not written again where an invocation has let go of them."""
@@ -59,7 +52,11 @@ _MIGRATIONS: Final = (
     """,
     "ALTER TABLE invocations RENAME COLUMN answered_by_page TO given_up",
     "ALTER TABLE sessions ADD COLUMN pages TEXT NOT NULL DEFAULT '[]'",
+    "DROP INDEX invocations_by_session",
 )
+
+_CHECKPOINT_PAGES: Final = 4096
+"""Of 4 KiB, in the write-ahead log: a checkpoint waits for the disk, and makes one call wait with it."""
 
 
 def _upsert(table: str, names: Sequence[str]) -> str:
@@ -112,6 +109,7 @@ class Batch:
     sessions: dict[str, SessionRecord] = field(default_factory=dict)
     invocations: dict[str, InvocationRecord] = field(default_factory=dict)
     forgotten_sessions: set[str] = field(default_factory=set)
+    """Their invocations go with them, each named among `forgotten_invocations`."""
     forgotten_invocations: set[str] = field(default_factory=set)
 
     def __bool__(self) -> bool:
@@ -150,14 +148,17 @@ class Journal:
         Raises:
             JournalError: nothing of it was written.
         """
-        run = self._database.executemany
+        steps = (
+            (_SAVE_SESSION, batch.sessions.values()),
+            (_SAVE_INVOCATION, batch.invocations.values()),
+            ("DELETE FROM invocations WHERE id = ?", _keys(batch.forgotten_invocations)),
+            ("DELETE FROM sessions WHERE id = ?", _keys(batch.forgotten_sessions)),
+        )
         try:
             self._database.execute("BEGIN IMMEDIATE")
-            run(_SAVE_SESSION, map(_session_row, batch.sessions.values()))
-            run(_SAVE_INVOCATION, map(_invocation_row, batch.invocations.values()))
-            run("DELETE FROM invocations WHERE id = ?", _keys(batch.forgotten_invocations))
-            run("DELETE FROM invocations WHERE session_id = ?", _keys(batch.forgotten_sessions))
-            run("DELETE FROM sessions WHERE id = ?", _keys(batch.forgotten_sessions))
+            for statement, rows in steps:
+                if rows:
+                    self._database.executemany(statement, rows)
             self._database.execute("COMMIT")
         except sqlite3.Error as error:
             if self._database.in_transaction:
@@ -202,7 +203,10 @@ class Journal:
         database = sqlite3.connect(self.path, isolation_level=None)
         try:
             self.path.chmod(0o600)
+            # One process alone has it (the state folder's lock): no lock need be taken for each batch.
+            database.execute("PRAGMA locking_mode = EXCLUSIVE")
             database.execute("PRAGMA journal_mode = WAL")
+            database.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
             database.execute("PRAGMA synchronous = NORMAL")
             (broken,) = database.execute("PRAGMA quick_check(1)").fetchone()
             if broken != "ok":

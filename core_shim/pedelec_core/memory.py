@@ -20,6 +20,7 @@ class Memory:
         self._settled: OrderedDict[str, Invocation] = OrderedDict()  # oldest settlement first
         self._by_key: dict[tuple[str, str], Invocation] = {}
         self._by_call_id: dict[str, Invocation] = {}
+        self._most_chars = 0  # what the settled ones hold, or more: counted anew only once it is too much
 
     def __iter__(self) -> Iterator[Invocation]:
         """The settled ones, oldest settlement first."""
@@ -33,6 +34,7 @@ class Memory:
         """Take up what an earlier Core had settled."""
         in_order = sorted(settled, key=lambda each: each.settled_at)
         self._settled = OrderedDict((each.id, each) for each in in_order)
+        self._most_chars = self._chars()
 
     def enter(self, invocation: Invocation) -> None:
         """Make an invocation, open or settled, findable for retries."""
@@ -45,6 +47,11 @@ class Memory:
     def keep(self, invocation: Invocation) -> None:
         """It is settled now."""
         self._settled[invocation.id] = invocation
+        self._most_chars += invocation.size
+
+    def grew(self, invocation: Invocation) -> None:
+        """A settled one holds more than when it was kept: its late result."""
+        self._most_chars += invocation.size
 
     def earlier(self, call: Call, now: Instant) -> Invocation | None:
         """The invocation that this call is a retry of, if it is one.
@@ -92,10 +99,16 @@ class Memory:
     def _is_too_much(self) -> bool:
         if len(self._settled) > self._limits.remembered:
             return True
-        return sum(each.size for each in self) > self._limits.remembered_bytes and len(self._settled) > 1
+        if self._most_chars > self._limits.remembered_bytes:
+            self._most_chars = self._chars()
+        return self._most_chars > self._limits.remembered_bytes and len(self._settled) > 1
+
+    def _chars(self) -> int:
+        return sum(each.size for each in self)
 
     def _drop(self, invocation: Invocation) -> Forget:
         del self._settled[invocation.id]
+        self._most_chars -= invocation.size
         call = invocation.call
         if self._by_key.get(call.key) is invocation:
             del self._by_key[call.key]

@@ -1,14 +1,14 @@
 """What of a session and an invocation outlives Core, and how it comes to life again.
 
-Owns the flat records that the journal keeps and their translation both ways. Does no I/O and reads no clock:
-moments of the monotonic clock, which starts anew with the machine, are kept as wall-clock time.
+Owns the flat records that the journal keeps as its rows, and their translation both ways. Does no I/O
+and reads no clock: moments of the monotonic clock, which starts anew with the machine, are kept as
+wall-clock time.
 """
 
 import json
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pedelec.errors import PedelecError
 from pedelec.protocol import RawJson, encode_value
@@ -33,8 +33,7 @@ LARGE_HEAD: Final = _RESULT + _COMPRESSED
 """The head of a large one."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRecord:
+class SessionRecord(NamedTuple):
     """A session. `seq_base` is the event number at which the Core that holds it began.
 
     `tools` and `pages` (instances) are JSON lists.
@@ -52,8 +51,7 @@ class SessionRecord:
     pages: str
 
 
-@dataclass(frozen=True, slots=True)
-class InvocationRecord:
+class InvocationRecord(NamedTuple):
     """An invocation of a session. Times are in milliseconds since the epoch.
 
     `outcome` and `late` are None where there is none yet, or where the journal alone has it.

@@ -352,18 +352,29 @@ def encode(message: Message) -> str:
 
 def encode_object(members: Mapping[str, object]) -> str:
     """An object as compact JSON text. A `RawJson` member is not looked at: its writer vouches for it."""
-    if not any(type(value) is RawJson for value in members.values()):
-        return encode_value(members)
-    texts = (
-        f"{encode_value(name)}:{value.text if type(value) is RawJson else encode_value(value)}"
-        for name, value in members.items()
-    )
+    texts: list[str] = []
+    plain: dict[str, object] = {}  # encoded together: each call of the encoder costs more than a member
+    for name, value in members.items():
+        if type(value) is RawJson:
+            if plain:
+                texts.append(encode_value(plain)[1:-1])
+                plain = {}
+            texts.append(f"{encode_value(name)}:{value.text}")
+        else:
+            plain[name] = value
+    if plain:
+        texts.append(encode_value(plain)[1:-1])
     return "{" + ",".join(texts) + "}"
 
 
 def encode_value(value: object) -> str:
     """A value as compact JSON text on one line; the value is known to be JSON-safe."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _encoder.encode(value)
+
+
+_encoder = json.JSONEncoder(  # once: json.dumps would make one for each value
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False
+)
 
 
 def decode_from_page(text: str) -> PageMessage:

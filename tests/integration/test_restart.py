@@ -170,21 +170,6 @@ def test_a_large_result_is_given_again_after_it_left_memory(own_core: CoreProces
         assert (replayed["result"], replayed["replayed"]) == (large, True)
 
 
-def test_a_result_that_the_journal_lost_is_told_with_its_invocation(own_core: CoreProcess) -> None:
-    with PageClient(own_core.url) as page:
-        page.create_session([MOVE])
-        cut_off = own_core.start_cli("tool-call", "move", "{}")
-        call = page.receive(ToolCall)
-        cut_off.kill()
-        page.submit(call, "x" * 200_000)
-        with closing(sqlite3.connect(own_core.state_dir / "journal.db")) as journal:
-            journal.execute("DELETE FROM invocations")
-            journal.commit()
-        answer = own_core.cli("tool-call", "move", "{}").json
-        assert answer["invocationId"] == call.tool_request_id
-        assert (answer["error"]["code"], answer["error"]["effects"]) == ("JOURNAL_UNAVAILABLE", "applied")
-
-
 def test_a_session_that_cannot_be_read_keeps_no_other_from_being_taken_up(own_core: CoreProcess) -> None:
     with PageClient(own_core.url) as broken, PageClient(own_core.url) as whole:
         broken_id = broken.create_session([MOVE])

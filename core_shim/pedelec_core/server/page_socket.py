@@ -2,6 +2,10 @@
 
 Owns a page's connection: its order, its bounds and its end. Looks into no frame; what they mean is the
 page desk's business.
+
+Frames do not go through ASGI, whose queues and tasks cost more than all that Core does with most of them:
+they go from the protocol to the desk, and back into the transport, within one turn of the event loop. ASGI
+opens the connection, behind the guard, and ends it.
 """
 
 import asyncio
@@ -15,6 +19,7 @@ from typing import Final, override
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.exceptions import InvalidState
 from websockets.frames import Frame
 
 from pedelec.errors import Code, PedelecError
@@ -24,7 +29,7 @@ from pedelec_core.page_desk import PageDesk
 CLOSE_UNSUPPORTED_DATA: Final = 1003
 CLOSE_INTERNAL_ERROR: Final = 1011
 
-MAX_UNSENT_CHARS: Final = 4 * Limits().max_frame_bytes
+MAX_UNSENT_BYTES: Final = 4 * Limits().max_frame_bytes
 """A page that leaves more than this unread is cut off: its share of memory is spent."""
 
 _PROTOCOL: Final = "pedelec.protocol"
@@ -33,11 +38,17 @@ _log = logging.getLogger(__name__)
 
 
 class PageProtocol(WebSocketsSansIOProtocol):
-    """Uvicorn's WebSocket, which lends the app what ASGI has no word for: cutting off, ping and pong.
+    """Uvicorn's WebSocket, which lends the app what ASGI has no word for: frames at once, cutting off, ping
+    and pong.
 
     A peer that has stopped reading never gets to see a close frame, so it can only be cut off.
+
+    Attributes:
+        on_message: hears of each message from then on, text or bytes; without it they wait in ASGI's queue.
+        on_pong: hears of each pong.
     """
 
+    on_message: Callable[[str | bytes], None] | None = None
     on_pong: Callable[[], None] | None = None
 
     @override
@@ -46,9 +57,38 @@ class PageProtocol(WebSocketsSansIOProtocol):
         await super().run_asgi()
 
     @override
+    def send_receive_event_to_app(self) -> None:
+        if self.on_message is None or self.close_sent:
+            super().send_receive_event_to_app()
+            return
+        data = b"".join(self.frames)
+        try:
+            message = data.decode() if self.curr_msg_data_type == "text" else data
+        except UnicodeDecodeError:
+            super().send_receive_event_to_app()  # which knows how to end such a connection
+            return
+        self.frames = []
+        self.on_message(message)
+
+    @override
     def handle_pong(self, event: Frame) -> None:
         if self.on_pong is not None:
             self.on_pong()
+
+    @property
+    def unsent_bytes(self) -> int:
+        """How much the other side has yet to read."""
+        return self.transport.get_write_buffer_size()
+
+    def send_text(self, text: str) -> None:
+        """Send a frame; it is dropped where the connection is over."""
+        if self.close_sent or self.transport.is_closing():
+            return
+        try:
+            self.conn.send_text(text.encode())
+        except InvalidState:
+            return  # the other side has closed
+        self.transport.write(b"".join(self.conn.data_to_send()))
 
     def abort(self) -> None:
         """End the connection at once."""
@@ -75,26 +115,23 @@ class PageSocket:
         self.origin = origin
         self._websocket = websocket
         self._protocol = protocol
-        self._unsent: asyncio.Queue[str | tuple[int, str]] = asyncio.Queue()
-        self._unsent_chars = 0
+        self._closing: asyncio.Task[None] | None = None
         self._closed = False
 
     def send(self, text: str) -> None:
-        """Queue a frame; it is dropped where the connection is over."""
+        """Send a frame; it is dropped where the connection is over."""
         if self._closed:
             return
-        self._unsent_chars += len(text)
-        if self._unsent_chars > MAX_UNSENT_CHARS:
+        self._protocol.send_text(text)
+        if self._protocol.unsent_bytes > MAX_UNSENT_BYTES:
             _log.warning("page %s reads too slowly: cut off", self.id)
             self.cut()
-            return
-        self._unsent.put_nowait(text)
 
     def close(self, code: int, reason: str) -> None:
-        """Close once everything queued is sent. Called again, it does nothing."""
+        """Close once everything is sent. Called again, it does nothing."""
         if not self._closed:
             self._closed = True
-            self._unsent.put_nowait((code, reason))
+            self._closing = asyncio.create_task(self._close(code, reason))
 
     def probe(self) -> None:
         """Have the page's browser answer."""
@@ -105,28 +142,31 @@ class PageSocket:
         self._closed = True
         self._protocol.abort()
 
-    async def write(self) -> None:
-        """Send what is queued, until the connection is over."""
-        with contextlib.suppress(WebSocketDisconnect):
-            while True:
-                match await self._unsent.get():
-                    case str(text):
-                        await self._websocket.send_text(text)
-                        self._unsent_chars -= len(text)
-                    case (code, reason):
-                        await self._websocket.close(code, reason)
-                        return
-
-    async def read(self, desk: PageDesk) -> None:
+    async def serve(self, desk: PageDesk) -> None:
         """Hand every frame to the desk, until the connection is over."""
-        while (message := await self._websocket.receive())["type"] != "websocket.disconnect":
-            if self._closed:
-                continue
-            text = message.get("text")
-            if text is None:
-                self._refuse_binary()
+        self._protocol.on_pong = functools.partial(desk.browser_answered, self)
+        self._protocol.on_message = functools.partial(self._received, desk)
+        while (event := await self._websocket.receive())["type"] != "websocket.disconnect":
+            # What came in one piece with the opening handshake.
+            self._received(desk, event["bytes"] if event.get("text") is None else event["text"])
+        if self._closing is not None:
+            await self._closing
+
+    def _received(self, desk: PageDesk, message: str | bytes) -> None:
+        if self._closed:
+            return
+        try:
+            if isinstance(message, str):
+                desk.frame(self, message)
             else:
-                desk.frame(self, text)
+                self._refuse_binary()
+        except Exception:  # noqa: BLE001 — whatever it was, it ends this connection and no other
+            _log.exception("page %s: the connection failed", self.id)
+            self.close(CLOSE_INTERNAL_ERROR, "internal error")
+
+    async def _close(self, code: int, reason: str) -> None:
+        with contextlib.suppress(WebSocketDisconnect):
+            await self._websocket.close(code, reason)
 
     def _refuse_binary(self) -> None:
         error = PedelecError(Code.SDK_PROTOCOL_ERROR, "Core reads text frames only.")
@@ -145,17 +185,8 @@ class PageEndpoint:
         await websocket.accept()
         protocol: PageProtocol = scope["extensions"][_PROTOCOL]["protocol"]
         page = PageSocket(websocket, websocket.headers["origin"], protocol)
-        protocol.on_pong = functools.partial(self._desk.browser_answered, page)
-        writer = asyncio.create_task(page.write())
         self._desk.opened(page)
         try:
-            await page.read(self._desk)
-        except Exception:  # noqa: BLE001 — whatever it was, it ends this connection and no other
-            _log.exception("page %s: the connection failed", page.id)
-            page.close(CLOSE_INTERNAL_ERROR, "internal error")
-            await writer
+            await page.serve(self._desk)
         finally:
             self._desk.closed(page)
-            writer.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await writer

@@ -187,3 +187,31 @@ async def test_while_the_journal_fails_results_are_delivered_and_nothing_new_is_
     await page.next(ToolCall)
     again.cancel()
     await hub.close()
+
+
+async def test_a_result_that_the_journal_lost_is_told_with_its_invocation(recorder: Recorder) -> None:
+    hub = Hub(journal=recorder)
+    page = Page(hub)
+    page.create_session()
+    await page.next(Response)
+    desk = AgentDesk(hub)
+    cut_off = asyncio.create_task(move(desk))
+    call = await page.next(ToolCall)
+    cut_off.cancel()
+    page.say(
+        SubmitToolResult(
+            request_id="s",
+            session_id=call.session_id,
+            tool_request_id=call.tool_request_id,
+            result="x" * 200_000,
+        )
+    )
+    await page.next(Response)
+    recorder.write(Batch(forgotten_invocations={call.tool_request_id}))
+    retry = desk.begin(ToolCallRequest(thread_id=None, tool="move", args_text="{}"))
+    assert retry.invocation_id == call.tool_request_id
+    with pytest.raises(JournalError) as lost:
+        await retry.answer()
+    assert lost.value.effects == "applied"
+    retry.leave()
+    await hub.close()

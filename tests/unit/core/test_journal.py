@@ -2,6 +2,7 @@
 
 import itertools
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -93,23 +94,31 @@ def test_what_is_forgotten_is_gone(tmp_path: Path) -> None:
         journal.write(Batch(forgotten_invocations={"inv_1"}))
         ((_, invocations),) = journal.load()
         assert [each.id for each in invocations] == ["inv_2"]
-        journal.write(Batch(forgotten_sessions={"ses_1"}))
+        journal.write(Batch(forgotten_sessions={"ses_1"}, forgotten_invocations={"inv_2"}))
         assert journal.load() == []
+        journal.write(Batch(sessions=batch().sessions))
+        assert [invocations for _, invocations in journal.load()] == [[]]
 
 
 def test_a_batch_that_fails_leaves_nothing_of_itself(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
         journal.write(batch(an_invocation(1)))
-        other = sqlite3.connect(journal.path, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        journal._database.execute("PRAGMA busy_timeout = 0")
+        failing = batch(an_invocation(2), an_invocation(3))
+        failing.invocations["inv_3"] = failing.invocations["inv_3"]._replace(seq="no number")  # type: ignore[arg-type]
         with pytest.raises(JournalError, match=r"journal\.db"):
-            journal.write(batch(an_invocation(2)))
-        other.execute("ROLLBACK")
-        other.close()
+            journal.write(failing)
         ((_, invocations),) = journal.load()
         assert [each.id for each in invocations] == ["inv_1"]
         journal.write(batch(an_invocation(2)))
+
+
+def test_nobody_else_gets_at_a_journal_that_is_open(tmp_path: Path) -> None:
+    with (
+        Journal(tmp_path),
+        closing(sqlite3.connect(tmp_path / "journal.db", timeout=0)) as other,
+        pytest.raises(sqlite3.OperationalError, match="locked"),
+    ):
+        other.execute("SELECT * FROM sessions")
 
 
 @pytest.mark.parametrize(
