@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pedelec import recovery
     from pedelec.client import Pedelec
+    from pedelec.content import audio, image, mixed, resource
     from pedelec.context import ToolContext
     from pedelec.errors import Code, Effects, ErrorClass, ErrorType, PedelecError, ToolError
     from pedelec.session import PedelecSession
@@ -32,8 +33,12 @@ _HOMES = {
     "ToolDefinition": "tools",
     "ToolError": "errors",
     "__version__": "version",
+    "audio": "content",
     "defineTool": "tools",
     "define_tool": "tools",
+    "image": "content",
+    "mixed": "content",
+    "resource": "content",
     "tool": "typed_tools",
 }
 
@@ -49,9 +54,13 @@ __all__ = [
     "ToolDefinition",
     "ToolError",
     "__version__",
+    "audio",
     "defineTool",
     "define_tool",
+    "image",
+    "mixed",
     "recovery",
+    "resource",
     "tool",
 ]
 

@@ -48,6 +48,30 @@ def test_javascript_values_in_python_results_are_converted(
     assert _answer(shared, handler) == expected
 
 
+def test_pictures_and_sound_are_made_in_either_language(shared: BrowserPage) -> None:
+    made = _answer(
+        shared,
+        "from pedelec import image\nreturn image(js.Uint8Array.new([137,80,78,71,13,10,26,10]))",
+    )
+    assert made == {"content": [{"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]}
+    blocks = shared.run(
+        """
+        const { image, audio, resource, mixed } = await import("/pedelec.mjs");
+        const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
+        const png = new Uint8Array([0, 137, 80, 78, 71, 13, 10, 26, 10]).subarray(1);
+        const sound = audio("T2dnUw==", { mimeType: "audio/ogg" });
+        return mixed(["seen:", image(canvas), image(png), sound, resource("app://a", { text: "x" })],
+          { structured: { n: 1 } });
+        """
+    )
+    assert [block["type"] for block in blocks["content"]] == ["text", "image", "image", "audio", "resource"]
+    assert blocks["content"][2] == made["content"][0]
+    assert blocks["structuredContent"] == {"n": 1}
+    problem = "try { pedelec.image(given) } catch (error) { return `${error.name}: ${error.message}` }"
+    assert shared.run(problem, "no base64!").startswith("TypeError: The text is no base64")
+    assert "await it.arrayBuffer()" in shared.run(problem.replace("given", "new Blob([])"))
+
+
 _REFUSED = {
     "a Map": ("return {'m': js.Map.new()}", "$.m", "Map"),
     "a date far down": (

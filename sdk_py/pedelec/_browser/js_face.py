@@ -44,6 +44,7 @@ class Face:
             "off_tool": self._off_tool,
             "inspect_script": self._inspect_script,
             "recover": self._recover,
+            "make_content": self._make_content,
         }
         self._later: dict[str, Callable[[Any, list[Any]], Coroutine[Any, Any, Any]]] = {
             "create_session": self._create_session,
@@ -132,6 +133,14 @@ class Face:
         from pedelec.recovery import requests  # when the page first needs it
 
         return requests.answer(payload["function"], payload["given"], exception_of)
+
+    def _make_content(self, payload: Any, _functions: list[Any]) -> JsonObject:
+        from pedelec import content  # as above
+
+        try:
+            return {"value": content.from_javascript(payload["kind"], payload["given"])}
+        except (TypeError, ValueError) as error:
+            return {"refused": str(error)}
 
     # --- scripts ----------------------------------------------------------------------------------------
 

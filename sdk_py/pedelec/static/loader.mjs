@@ -5,6 +5,7 @@
 
 import { checkWebAssembly, fetchManifest, fetchVerified, sizeOf, unavailable } from "./bundle.mjs";
 import { connect } from "./bridge.mjs";
+import { contentOf } from "./content.mjs";
 import { page } from "./page.mjs";
 import { kitOf } from "./recovery.mjs";
 import { runScripts } from "./scripts.mjs";
@@ -54,7 +55,7 @@ async function attachOnce(pyodide) {
 
 function runtimeOf(pyodide) {
   const { bridge, openClient } = connect(pyodide);
-  return { openClient, kit: kitOf(bridge), runScripts: () => runScripts(pyodide, bridge) };
+  return { openClient, kit: { ...kitOf(bridge), ...contentOf(bridge) }, runScripts: () => runScripts(pyodide, bridge) };
 }
 
 // Pyodide downloads these files itself, later, from the browser's cache. Fetching them first gives the bytes

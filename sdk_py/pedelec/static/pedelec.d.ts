@@ -195,6 +195,27 @@ export const recovery: {
   staleCall(what?: string, options?: { read?: string }): ToolError;
 };
 
+/** A rich result, in MCP's form: what `image` and its like make, for a handler to return. */
+export type RichContent = { content: JsonValue[]; structuredContent?: { [key: string]: JsonValue } };
+
+/** Bytes, a canvas, base64 text or a `data:` URL. */
+export type MediaData = ArrayBuffer | ArrayBufferView | string | { toDataURL(): string };
+
+/** A picture. The type is found out for PNG, JPEG, GIF and WebP. Like its siblings it works once `ready` has resolved. */
+export function image(data: MediaData, options?: { mimeType?: string }): RichContent;
+/** A sound. The type is found out for WAV, MP3, Ogg and FLAC. */
+export function audio(data: MediaData, options?: { mimeType?: string }): RichContent;
+/** A document under an address of its own: either `text` or `data`. */
+export function resource(
+  uri: string,
+  options: { mimeType?: string } & ({ text: string } | { data: MediaData }),
+): RichContent;
+/** Several parts, in order; `structured` is the same as data. */
+export function mixed(
+  parts: Iterable<string | RichContent>,
+  options?: { structured?: { [key: string]: JsonValue } },
+): RichContent;
+
 export type PedelecSessionStatus = "idle" | "running" | "waiting_tool_result" | "ended" | "error";
 
 /** Times are in milliseconds since the epoch. */
@@ -326,6 +347,10 @@ declare global {
     readonly PedelecError: typeof PedelecError;
     readonly ToolError: typeof ToolError;
     readonly recovery: typeof recovery;
+    readonly image: typeof image;
+    readonly audio: typeof audio;
+    readonly resource: typeof resource;
+    readonly mixed: typeof mixed;
     readonly defineTool: typeof defineTool;
     readonly attach: typeof attach;
   };

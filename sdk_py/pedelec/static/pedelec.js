@@ -57,9 +57,10 @@
     }
   }
 
-  const KIT = ["chooseOne", "firstThatWorks", "gatherParts", "requireVersion", "staleCall", "upstreamError"];
+  const ofKit = (names) =>
+    Object.fromEntries(names.map((name) => [name, (...given) => runningKit()[name](...given)]));
   const recovery = Object.freeze(
-    Object.fromEntries(KIT.map((name) => [name, (...given) => runningKit()[name](...given)])),
+    ofKit(["chooseOne", "firstThatWorks", "gatherParts", "requireVersion", "staleCall", "upstreamError"]),
   );
 
   const refuse = (code, message, details) =>
@@ -264,6 +265,7 @@
     PedelecError,
     ToolError,
     recovery,
+    ...ofKit(["image", "audio", "resource", "mixed"]),
     defineTool: (tool) => tool,
     attach,
   };

@@ -3,5 +3,17 @@
 
 await import(new URL(`pedelec.js${new URL(import.meta.url).search}`, import.meta.url).href);
 
-export const { Pedelec, PedelecError, ToolError, attach, defineTool, ready, recovery, version } =
-  globalThis[Symbol.for("pedelec.page")];
+export const {
+  Pedelec,
+  PedelecError,
+  ToolError,
+  attach,
+  audio,
+  defineTool,
+  image,
+  mixed,
+  ready,
+  recovery,
+  resource,
+  version,
+} = globalThis[Symbol.for("pedelec.page")];

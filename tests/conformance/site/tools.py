@@ -7,7 +7,7 @@ import asyncio
 
 import js
 
-from pedelec import Pedelec, define_tool
+from pedelec import Pedelec, audio, define_tool, image, mixed, resource
 
 RED_PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
@@ -38,8 +38,6 @@ JSON_SCHEMA_2020_12 = {
     "additionalProperties": False,
 }
 
-IMAGE = {"type": "image", "data": RED_PIXEL, "mimeType": "image/png"}
-
 client = Pedelec(app_name="Conformance")
 
 
@@ -48,30 +46,24 @@ def simple_text():
 
 
 def image_content():
-    return {"content": [IMAGE]}
+    return image(RED_PIXEL)
 
 
 def audio_content():
-    return {"content": [{"type": "audio", "data": SILENCE, "mimeType": "audio/wav"}]}
+    return audio(SILENCE)
 
 
 def embedded_resource():
-    resource = {
-        "uri": "test://embedded-resource",
-        "mimeType": "text/plain",
-        "text": "This is an embedded resource content.",
-    }
-    return {"content": [{"type": "resource", "resource": resource}]}
+    return resource(
+        "test://embedded-resource", text="This is an embedded resource content.", mime_type="text/plain"
+    )
 
 
 def multiple_content_types():
-    resource = {
-        "uri": "test://mixed-content-resource",
-        "mimeType": "application/json",
-        "text": '{"test":"data","value":123}',
-    }
-    text = {"type": "text", "text": "Multiple content types test:"}
-    return {"content": [text, IMAGE, {"type": "resource", "resource": resource}]}
+    document = resource(
+        "test://mixed-content-resource", text='{"test":"data","value":123}', mime_type="application/json"
+    )
+    return mixed("Multiple content types test:", image(RED_PIXEL), document)
 
 
 def error_handling():

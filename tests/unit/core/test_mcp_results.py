@@ -26,19 +26,25 @@ def entry(result_schema: JsonObject | None = None) -> Entry:
     return listed
 
 
+def answer_of(outcome: Outcome, remark: str | None = None) -> CallAnswer:
+    call = Call(tool="probe", args=RawJson("{}"), args_key="", timeout_ms=1)
+    invocation = Invocation(id="inv_1", call=call, turn_id="", turn_started_at=0, deadline=0)
+    return CallAnswer(Answer("", invocation, outcome), remark=remark)
+
+
 def told(
     outcome: Outcome, result_schema: JsonObject | None = None, remark: str | None = None
 ) -> CallToolResult:
-    call = Call(tool="probe", args=RawJson("{}"), args_key="", timeout_ms=1)
-    invocation = Invocation(id="inv_1", call=call, turn_id="", turn_started_at=0, deadline=0)
-    answer = CallAnswer(Answer("", invocation, outcome), remark=remark)
-    return results.of_answer(answer, entry(result_schema))
+    return results.of_answer(answer_of(outcome, remark), entry(result_schema))
+
+
+def wire_of(given: CallToolResult) -> Any:
+    return given.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
 def result(value: Any, result_schema: JsonObject | None = None) -> Any:
     """What a page's result becomes, on the wire."""
-    given = told(Outcome(result=RawJson(encode_value(value))), result_schema)
-    return given.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return wire_of(told(Outcome(result=RawJson(encode_value(value))), result_schema))
 
 
 @pytest.mark.parametrize(
@@ -88,8 +94,7 @@ def test_structured_content_holds_to_the_schema_that_is_listed() -> None:
 
 
 def test_an_error_of_core_has_its_envelope_in_both_forms() -> None:
-    given = told(Outcome(error=PedelecError(Code.TOOL_TIMEOUT)))
-    wire = given.model_dump(by_alias=True, mode="json", exclude_none=True)
+    wire = wire_of(told(Outcome(error=PedelecError(Code.TOOL_TIMEOUT))))
     assert wire["isError"] is True
     assert wire["structuredContent"]["error"]["code"] == "TOOL_TIMEOUT"
     assert json.loads(wire["content"][0]["text"]) == wire["structuredContent"]
@@ -154,6 +159,18 @@ def test_results_of_pages_are_marked_as_theirs() -> None:
     assert (meta["pedelec/origin"], meta["pedelec/untrustedContent"]) == ("https://a.example", True)
     refused = results.of_error(PedelecError(Code.INTERNAL_ERROR))
     assert refused.meta is None
+
+
+@pytest.mark.parametrize(
+    "value", [1, {"error": {"code": "X", "message": "x"}}, {"content": [{"type": "text", "text": "a"}]}]
+)
+def test_what_others_wrote_comes_with_a_warning_before_it(value: Any) -> None:
+    listed = entry()
+    object.__setattr__(listed.tool, "untrusted_content", True)
+    wire = wire_of(results.of_answer(answer_of(Outcome(result=RawJson(encode_value(value)))), listed))
+    plain = result(value)
+    assert wire["content"] == [{"type": "text", "text": results.UNTRUSTED_NOTE}, *plain["content"]]
+    assert wire.get("structuredContent") == plain.get("structuredContent")
 
 
 async def test_progress_is_sent_in_order_and_only_while_it_rises() -> None:

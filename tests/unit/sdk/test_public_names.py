@@ -23,6 +23,7 @@ def test_the_public_names_are_these() -> None:
         *("Code", "Effects", "ErrorClass", "ErrorType", "PedelecError", "ToolError"),
         *("Pedelec", "PedelecSession", "ToolContext", "ToolDefinition"),
         *("define_tool", "defineTool", "tool", "recovery", "__version__"),
+        *("image", "audio", "resource", "mixed"),
     }
     assert dir(pedelec) == sorted(pedelec.__all__)
 
