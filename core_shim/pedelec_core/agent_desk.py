@@ -118,6 +118,10 @@ class RunningCall:
         """The caller vanished before the answer reached it: the next equal call takes over."""
         self._session.calls.abandon(self._invocation.id)
 
+    def call_off(self, by: str) -> None:
+        """Settle it as `TOOL_CANCELLED` for everybody who waits, this caller too. `by` as in `cancel`."""
+        self._hub.carry_out(self._session, self._session.calls.cancel(self._invocation.id, by, now()))
+
     def cancel(self, by: str) -> None:
         """Call it off, unless somebody else waits for the same answer. `by` says who did, in a few words."""
         self.leave()

@@ -72,7 +72,7 @@ class Attempt:
             outcome: what the call came to. now: seconds, monotonic. counts: whether this is the first that
             is told of it: a joined or replayed answer is no repetition.
         """
-        code = _code_of(outcome)
+        code = code_of(outcome)
         if code is None:
             self._guard.succeeded()
             return outcome, None
@@ -121,7 +121,7 @@ def _object_in(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _code_of(outcome: Outcome) -> str | None:
+def code_of(outcome: Outcome) -> str | None:
     """The code of a failure, made by Core or by the page; None for a result."""
     if outcome.error is not None:
         return outcome.error.code

@@ -115,6 +115,7 @@ class Hub:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._session_of: dict[str, Session] = {}  # by invocation id
         self._watchers: list[Callable[[], None]] = []
+        self._observers: list[Callable[[Session, Decision], None]] = []
         self._started = time.monotonic()
 
     def connect(self, connection: PageConnection) -> None:
@@ -134,10 +135,15 @@ class Hub:
         for session in self.live_sessions():
             if connection.id in session.connections():
                 self.carry_out(session, session.page_answers(connection.id, now(), answers=answers))
+                self.offer_changed()
 
     def watch(self, watcher: Callable[[], None]) -> None:
         """Have somebody told, from now on, whenever what pages offer may have changed."""
         self._watchers.append(watcher)
+
+    def observe(self, observer: Callable[[Session, Decision], None]) -> None:
+        """Have somebody told, from now on, of each decision about a call, before it is carried out."""
+        self._observers.append(observer)
 
     def offer_changed(self) -> None:
         """Sessions came or went, or their pages did."""
@@ -196,6 +202,8 @@ class Hub:
     def carry_out(self, session: Session, decisions: list[Decision]) -> None:
         """Do what was decided, in order, and see to it that the session is ticked when it is due."""
         for decision in decisions:
+            for observe in self._observers:
+                observe(session, decision)
             match decision:
                 case Accept(invocation):
                     self._session_of[invocation.id] = session

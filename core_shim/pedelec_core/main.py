@@ -100,6 +100,11 @@ def _parser() -> argparse.ArgumentParser:
         help="how long a page may be away before its session ends (default: 10)",
     )
     _add_loop_limits(serve)
+    serve.add_argument(
+        "--inspector",
+        action="store_true",
+        help="let the pages of approved origins inspect their own sessions, as Core's own pages may",
+    )
     serve.set_defaults(run=_serve)
 
     mcp = commands.add_parser("mcp", parents=[state], help="serve an MCP client on stdin and stdout")
@@ -200,6 +205,7 @@ def _serve(options: argparse.Namespace) -> int:
             journal=options.journal,
             grace_seconds=options.grace_seconds,
             loop_limits=LoopLimits(calls_per_turn=options.calls_per_turn, failures=options.failures_in_a_row),
+            inspector=options.inspector,
         ),
         _announce,
     )

@@ -115,6 +115,13 @@ class Session:
         """The page instances that are here, or may come back."""
         return [*self._pages, *self._lost]
 
+    def page_states(self) -> list[tuple[str, str]]:
+        """Each page instance and what it does: `runs` calls, `watches`, is `silent` or `away`."""
+        holder = self._holder()
+        states = {each: "runs" if each == holder else "watches" for each in self._pages}
+        states |= dict.fromkeys(self._silent, "silent") | dict.fromkeys(self._lost, "away")
+        return list(states.items())
+
     def next_seq(self) -> int:
         """The number of the session's next event."""
         self._seq += 1
@@ -224,8 +231,12 @@ class Session:
             self._newcomers = 0
         return decisions
 
+    def _holder(self) -> str | None:
+        """The page instance that has the lease, if one that answers is here."""
+        return next((each for each in self._pages if each not in self._silent), None)
+
     def _pass_lease(self, now: Instant) -> list[Decision]:
-        holder = next((each for each in self._pages if each not in self._silent), None)
+        holder = self._holder()
         if holder is not None:
             return self.calls.runner_changed(holder, now)
         return self.calls.runner_changed(next(iter(self._pages), None), now, answers=False)

@@ -19,6 +19,7 @@ from pedelec_core.runtime.manifest import MANIFEST_NAME, RUNTIME_DIR, WHEELS_DIR
 from .approval_page import ApprovalPage
 from .bearer import BearerMiddleware
 from .guard import PAGE_PATH, Guard, GuardMiddleware
+from .inspector_socket import INSPECTOR_PATH, InspectorEndpoint
 from .page_socket import PageEndpoint
 from .static import BundleFiles, Files, bundle_manifest
 
@@ -28,32 +29,44 @@ SERVER_NAME: Final = "pedelec-core"
 """How `/healthz` tells a Core from any other server."""
 
 LOADER_FILES: Final = ("pedelec.js", "pedelec.mjs", "pedelec.d.ts")
+INSPECTOR_FILE: Final = "inspector.mjs"
 
 
 def build_app(
-    desk: PageDesk, approvals: ApprovalDesk, mcp: ASGIApp, token: str, guard: Guard, site: Path | None
+    desk: PageDesk,
+    approvals: ApprovalDesk,
+    inspector: InspectorEndpoint,
+    mcp: ASGIApp,
+    token: str,
+    guard: Guard,
+    site: Path | None,
 ) -> Starlette:
     """Put the app together.
 
     Args:
         desk: where the pages' frames go.
         approvals: where a person's word on origins goes.
+        inspector: where those of inspectors go.
         mcp: serves MCP clients.
         token: what they have to show.
         guard: who may send a request at all.
         site: the folder served at `/`, or None for a note that there is none.
     """
     sdk_files = Files(Path(str(files("pedelec"))) / "static", cross_origin=True)
+    inspector_files = Files(Path(str(files("pedelec_core"))) / "inspector" / "static", cross_origin=True)
     routes: list[BaseRoute] = [
         Route(HEALTH_PATH, _health),
         WebSocketRoute(PAGE_PATH, PageEndpoint(desk)),
         *ApprovalPage(approvals, guard).routes(),
+        WebSocketRoute(INSPECTOR_PATH, inspector),
         Route(MCP_PATH, BearerMiddleware(mcp, token)),
         Route(f"/runtime/{MANIFEST_NAME}", bundle_manifest),
         Mount("/runtime", BundleFiles(RUNTIME_DIR)),
         Mount("/wheels", BundleFiles(WHEELS_DIR)),
         Mount("/sdk", sdk_files),
         *(Route(f"/{name}", sdk_files) for name in LOADER_FILES),
+        Route(f"/{INSPECTOR_FILE}", inspector_files),
+        Mount("/inspector", inspector_files),
         Mount("/", Files(site, html=True)) if site else Route("/", _no_site),
     ]
     return Starlette(routes=routes, middleware=[Middleware(GuardMiddleware, guard=guard)])

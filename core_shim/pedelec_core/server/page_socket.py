@@ -1,4 +1,4 @@
-"""The page socket: whole text frames between one WebSocket and the page desk.
+"""The page socket: whole text frames between one WebSocket and a desk, the page desk above all.
 
 Owns a page's connection: its order, its bounds and its end. Looks into no frame; what they mean is the
 page desk's business.
@@ -14,7 +14,7 @@ import functools
 import logging
 import secrets
 from collections.abc import Callable
-from typing import Final, override
+from typing import Final, Protocol, override
 
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -24,7 +24,7 @@ from websockets.frames import Frame
 
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import ErrorEvent, Limits, encode
-from pedelec_core.page_desk import PageDesk
+from pedelec_core.hub import PageConnection
 
 CLOSE_UNSUPPORTED_DATA: Final = 1003
 CLOSE_INTERNAL_ERROR: Final = 1011
@@ -101,6 +101,15 @@ class PageProtocol(WebSocketsSansIOProtocol):
             self.transport.write(b"".join(self.conn.data_to_send()))
 
 
+class FrameDesk(Protocol):
+    """Where the frames of connections go."""
+
+    def opened(self, connection: PageConnection) -> None: ...
+    def closed(self, connection: PageConnection) -> None: ...
+    def frame(self, connection: PageConnection, text: str) -> None: ...
+    def browser_answered(self, connection: PageConnection) -> None: ...
+
+
 class PageSocket:
     """One page's connection, as the hub sees it (`hub.PageConnection`).
 
@@ -142,7 +151,7 @@ class PageSocket:
         self._closed = True
         self._protocol.abort()
 
-    async def serve(self, desk: PageDesk) -> None:
+    async def serve(self, desk: FrameDesk) -> None:
         """Hand every frame to the desk, until the connection is over."""
         self._protocol.on_pong = functools.partial(desk.browser_answered, self)
         self._protocol.on_message = functools.partial(self._received, desk)
@@ -152,7 +161,7 @@ class PageSocket:
         if self._closing is not None:
             await self._closing
 
-    def _received(self, desk: PageDesk, message: str | bytes) -> None:
+    def _received(self, desk: FrameDesk, message: str | bytes) -> None:
         if self._closed:
             return
         try:
@@ -177,7 +186,7 @@ class PageSocket:
 class PageEndpoint:
     """The ASGI app behind `/page`. The guard has seen to it that there is one, approved, `Origin`."""
 
-    def __init__(self, desk: PageDesk) -> None:
+    def __init__(self, desk: FrameDesk) -> None:
         self._desk = desk
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -26,6 +26,8 @@ from pedelec_core.approval_desk import ApprovalDesk, approve_or_say_why
 from pedelec_core.approvals import ApprovalTimes
 from pedelec_core.command_errors import CommandError
 from pedelec_core.hub import Hub
+from pedelec_core.inspector.commands import commands_for
+from pedelec_core.inspector.desk import InspectorDesk
 from pedelec_core.ipc import LocalServer
 from pedelec_core.journal import Journal, JournalError
 from pedelec_core.loop_guard import LoopLimits
@@ -35,12 +37,13 @@ from pedelec_core.page_desk import PageDesk
 from pedelec_core.runtime.errors import BundleError
 from pedelec_core.runtime.locations import require_bundle
 from pedelec_core.sessions import SessionTimes
-from pedelec_core.state_dir import RuntimeInfo, StateDir
+from pedelec_core.state_dir import ENVIRONMENT_VARIABLE, RuntimeInfo, StateDir
 from pedelec_core.terminal_asker import TerminalAsker
 
 from .app import build_app
 from .approval_page import approval_link
 from .guard import Guard
+from .inspector_socket import InspectorEndpoint
 from .listen import listen, url_of
 from .page_socket import PageProtocol
 
@@ -64,6 +67,8 @@ class ServeOptions:
     journal: bool = True
     grace_seconds: float | None = None
     loop_limits: LoopLimits = field(default_factory=LoopLimits)
+    inspector: bool = False
+    """Whether the pages of approved origins, too, may look at their own sessions."""
 
 
 class _Server(uvicorn.Server):
@@ -151,7 +156,9 @@ class _Core:
         token = self._state_dir.token()
         approvals = ApprovalDesk(self._origins, guard.own_origins)
         pages = PageDesk(hub, approvals)
-        app = build_app(pages, approvals, mcp, token, guard, self._options.site)
+        app = build_app(
+            pages, approvals, self._inspector(hub, desk, guard), mcp, token, guard, self._options.site
+        )
         server = _Server(_uvicorn_config(app))
         approvals.watch(pages.origins_changed)
         pages.origins_changed()  # what was revoked while no Core ran
@@ -182,6 +189,16 @@ class _Core:
             decide=lambda origin, approve: approve_or_say_why(approvals, origin, approve=approve),
             patience=ApprovalTimes().patience,
         )
+
+    def _inspector(self, hub: Hub, desk: AgentDesk, guard: Guard) -> InspectorEndpoint:
+        named = self._options.state_dir or os.environ.get(ENVIRONMENT_VARIABLE)
+        commands = commands_for(Path(named) if named else None, os.environ.get("PATH"))
+        own = guard.own_origins
+
+        def may_inspect(origin: str) -> bool:
+            return origin in own or (self._options.inspector and self._origins.is_approved(origin))
+
+        return InspectorEndpoint(InspectorDesk(hub, desk, commands, own), may_inspect)
 
     def _runtime_info(self, hub: Hub, token: str) -> RuntimeInfo:
         return RuntimeInfo(
