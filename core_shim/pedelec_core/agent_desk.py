@@ -21,8 +21,9 @@ from pedelec.protocol import (
     encode_value,
 )
 from pedelec_core import call_errors
+from pedelec_core.call_events import CallListener, Waiting
 from pedelec_core.call_watch import Attempt, CallWatch, facts_of
-from pedelec_core.hub import Hub, ProgressListener, Waiter, new_id, now
+from pedelec_core.hub import Hub, Waiter, new_id, now
 from pedelec_core.invocation import Answer, Call
 from pedelec_core.loop_guard import LoopLimits
 from pedelec_core.registry import parse_args
@@ -79,13 +80,13 @@ class RunningCall:
     """A call that was admitted, in the hands of whoever made it. Made by `AgentDesk.begin`."""
 
     def __init__(
-        self, hub: Hub, session: Session, call: Call, attempt: Attempt, on_progress: ProgressListener | None
+        self, hub: Hub, session: Session, call: Call, attempt: Attempt, listener: CallListener | None
     ) -> None:
         self._hub = hub
         self._session = session
         self._attempt = attempt
         self._caller = new_id("caller_")
-        self._waiter = Waiter(asyncio.get_running_loop().create_future(), on_progress)
+        self._waiter = Waiter(asyncio.get_running_loop().create_future(), listener)
         decisions = session.calls.call(call, self._caller, now())
         replayed = next((each.invocation for each in decisions if isinstance(each, Answer)), None)
         invocation = replayed or session.calls.awaited_by(self._caller)
@@ -93,6 +94,8 @@ class RunningCall:
         self._invocation = invocation
         hub.waiters[self._caller] = self._waiter
         hub.carry_out(session, decisions)
+        if listener is not None and invocation.questions:  # joined while it waits for a person
+            listener(Waiting(tuple(invocation.questions.values())))
 
     @property
     def invocation_id(self) -> str:
@@ -142,7 +145,7 @@ class AgentDesk:
         self._hub = hub
         self._watch = CallWatch(loop_limits)
 
-    def begin(self, request: ToolCallRequest, on_progress: ProgressListener | None = None) -> RunningCall:
+    def begin(self, request: ToolCallRequest, listener: CallListener | None = None) -> RunningCall:
         """Run a tool, or join or replay the call that this one is a retry of.
 
         Whoever begins a call also has to `leave` it.
@@ -162,7 +165,7 @@ class AgentDesk:
             raise attempt.refused(error, now().seconds) from None
         attempt.admit(call, now().seconds)
         try:
-            return RunningCall(self._hub, session, call, attempt, on_progress)
+            return RunningCall(self._hub, session, call, attempt, listener)
         except PedelecError as error:
             raise attempt.not_run(error, now().seconds) from None
 

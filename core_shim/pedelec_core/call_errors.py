@@ -16,6 +16,15 @@ def timeout(tool: str, invocation_id: str, limit_ms: int, *, safe_to_repeat: boo
     )
 
 
+def unanswered(tool: str, limit_ms: int) -> PedelecError:
+    """The limit passed while the call waited for a person, and the page did not say so itself."""
+    return PedelecError(
+        Code.TOOL_UNANSWERED,
+        effects=Effects.UNKNOWN,
+        details={"tool": tool, "why": "nobody answered in time", "timeoutMs": limit_ms},
+    )
+
+
 def page_unavailable(tool: str, limit_ms: int, *, silent: bool) -> PedelecError:
     """The limit passed and no page was there to take the call. `silent`: one is open, but does not answer."""
     if silent:

@@ -25,12 +25,16 @@ class Display:
         self._descriptor = descriptor
         self._begun = time.monotonic()
         self._progress = ""
+        self._question = ""
         self._shown = 0
 
     def hear(self, event: bytes) -> None:
         """Take note of an event of Core's, a line of JSON."""
         told = json.loads(event)
-        if told.get("type") != "progress":
+        kind = told.get("type")
+        if kind in {"waiting", "resumed"}:
+            self._question = told.get("message", "")
+        if kind != "progress":
             return
         share = f"{told['done']:g}" + (f"/{told['total']:g}" if "total" in told else "")
         self._progress = f" {share} {told.get('message', '')}".rstrip()
@@ -39,7 +43,8 @@ class Display:
         """Write the line anew, once the call takes long enough for anybody to wonder."""
         elapsed = time.monotonic() - self._begun
         if elapsed >= FIRST_AFTER_SECONDS:
-            self._write(f"{self._tool}:{self._progress} ({elapsed:.0f} s)")
+            told = f" waiting for the user: {self._question}" if self._question else self._progress
+            self._write(f"{self._tool}:{told} ({elapsed:.0f} s)")
 
     def erase(self) -> None:
         """Leave the terminal as it was."""

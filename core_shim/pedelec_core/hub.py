@@ -14,12 +14,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from pedelec.protocol import CoreMessage, Ended, JsonObject, Limits, ToolCall, ToolCancel, encode
+from pedelec.protocol import (
+    CoreMessage,
+    Ended,
+    JsonObject,
+    Limits,
+    ToolAnswer,
+    ToolCall,
+    ToolCancel,
+    encode,
+)
 from pedelec_core import __version__
+from pedelec_core.call_events import CallEvent, CallListener, Waiting
 from pedelec_core.commits import Commits
 from pedelec_core.invocation import (
     Accept,
     Answer,
+    AnswerOnPage,
     CallLimits,
     CancelOnPage,
     Decision,
@@ -28,6 +39,7 @@ from pedelec_core.invocation import (
     Instant,
     Invocation,
     Save,
+    TellWaiting,
 )
 from pedelec_core.journal import Journal
 from pedelec_core.records import session_from_record
@@ -62,24 +74,12 @@ class PageConnection(Protocol):
         """End the connection at once, without a word."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a running call is, as its handler says."""
-
-    done: float
-    total: float | None
-    message: str | None
-
-
-type ProgressListener = Callable[[Progress], None]
-
-
 @dataclass(slots=True)
 class Waiter:
     """A caller that waits for its answer."""
 
     answer: asyncio.Future[Answer]
-    on_progress: ProgressListener | None
+    listener: CallListener | None
 
 
 def now() -> Instant:
@@ -216,12 +216,23 @@ class Hub:
                 case CancelOnPage(invocation):
                     self.commits.save(invocation, session.id)
                     self._send(session, invocation, _tool_cancel)
+                case TellWaiting(invocation):
+                    self.tell_callers(invocation, Waiting(tuple(invocation.questions.values())))
+                case AnswerOnPage():
+                    self._send(session, decision.invocation, functools.partial(_tool_answer, decision))
                 case Answer():
                     self.commits.tell(functools.partial(self._answer, decision))
                 case Forget(invocation):
                     self._session_of.pop(invocation.id, None)
                     self.commits.forget(invocation.id)
         self._arm(session)
+
+    def tell_callers(self, invocation: Invocation, event: CallEvent) -> None:
+        """Let all who wait for a call hear something of it."""
+        for caller in invocation.callers:
+            waiter = self.waiters.get(caller)
+            if waiter is not None and waiter.listener is not None:
+                waiter.listener(event)
 
     def end(self, session: Session, reason: str) -> None:
         """End a session and tell its pages."""
@@ -329,6 +340,7 @@ def _tool_call(session: Session, invocation: Invocation) -> ToolCall:
         tool=invocation.call.tool,
         timeout_ms=invocation.remaining_ms(now()),
         args=invocation.call.args,
+        approval=session.registry.get(invocation.call.tool).approval,
     )
 
 
@@ -338,4 +350,14 @@ def _tool_cancel(session: Session, invocation: Invocation) -> ToolCancel:
         seq=invocation.cancel_seq,
         tool_request_id=invocation.id,
         reason=invocation.cancel_reason,
+    )
+
+
+def _tool_answer(decision: AnswerOnPage, session: Session, invocation: Invocation) -> ToolAnswer:
+    return ToolAnswer(
+        session_id=session.id,
+        tool_request_id=invocation.id,
+        question_id=decision.question_id,
+        action="accept" if decision.answer.accepted else "decline",
+        content=decision.answer.content,
     )

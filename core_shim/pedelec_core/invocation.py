@@ -9,7 +9,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from pedelec.errors import PedelecError
-from pedelec.protocol import RawJson
+from pedelec.protocol import JsonObject, RawJson
 
 
 class Instant(NamedTuple):
@@ -80,6 +80,31 @@ class Outcome:
         return Outcome(spilled=True) if is_large else self
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenQuestion:
+    """What a running call waits to have answered by a person, as its page put it.
+
+    `hidden`: nobody sees the page now. `schema`: what an answer holds to, a flat object. `name`: the page
+    author's name for it.
+    """
+
+    id: str
+    kind: str
+    message: str
+    arguments: str | None
+    schema: JsonObject
+    name: str | None
+    hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClientAnswer:
+    """What a person answered through the agent's client: accepted with content, or declined."""
+
+    accepted: bool
+    content: JsonObject | None = None
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Invocation:
     """One run of a tool. Read it freely; only `Invocations` changes it (and `spill`, what it weighs)."""
@@ -104,6 +129,11 @@ class Invocation:
     given_up: bool = False
     """The page instance that ran it is taken for gone; should it come back, its result is a late one."""
     late: Outcome | None = None
+    questions: dict[str, OpenQuestion] = field(default_factory=dict)
+    """What it waits to have answered by a person, oldest first. Kept in memory alone: its page says it
+    again."""
+    answers: dict[str, ClientAnswer] = field(default_factory=dict)
+    """By question, what a client brought; kept until the page has taken it."""
 
     @property
     def was_delivered(self) -> bool:
@@ -183,4 +213,20 @@ class Forget:
     invocation: Invocation
 
 
-type Decision = Accept | Save | Deliver | CancelOnPage | Answer | Forget
+@dataclass(frozen=True, slots=True)
+class TellWaiting:
+    """Those who wait for the call are to hear what it waits for, or that it does so no more."""
+
+    invocation: Invocation
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOnPage:
+    """Bring the page what a person answered elsewhere."""
+
+    invocation: Invocation
+    question_id: str
+    answer: ClientAnswer
+
+
+type Decision = Accept | Save | Deliver | CancelOnPage | Answer | Forget | TellWaiting | AnswerOnPage

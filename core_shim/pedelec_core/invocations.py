@@ -20,18 +20,25 @@ from pedelec_core import call_errors
 from pedelec_core.invocation import (
     Accept,
     Answer,
+    AnswerOnPage,
     Call,
     CallLimits,
     CancelOnPage,
+    ClientAnswer,
     Decision,
     Deliver,
     Instant,
     Invocation,
+    OpenQuestion,
     Outcome,
     Save,
     State,
+    TellWaiting,
 )
 from pedelec_core.memory import Memory
+
+MAX_QUESTIONS: Final = 16
+"""Of one call, at once; more of them are told to nobody."""
 
 _NO_ARGS: Final = RawJson("")
 """In place of a settled call's arguments, which nobody needs any more: they may be large."""
@@ -196,6 +203,36 @@ class Invocations:
         decisions = self._settle(invocation, Outcome(result=result), now)
         return None, decisions + self._deliver_waiting(now)
 
+    def asks(self, invocation_id: str, instance_id: str, question: OpenQuestion) -> list[Decision]:
+        """The page that runs a call says that it waits for a person, or says so again."""
+        invocation = self._open.get(invocation_id)
+        if invocation is None or invocation.instance_id != instance_id:
+            return []
+        known = invocation.questions.get(question.id)
+        if known is None and len(invocation.questions) >= MAX_QUESTIONS:
+            return []
+        invocation.questions[question.id] = question
+        answer = invocation.answers.get(question.id)
+        if answer is not None:  # it has not heard of it, or else it would not ask
+            return [AnswerOnPage(invocation, question.id, answer)]
+        return [] if known == question else [TellWaiting(invocation)]
+
+    def asks_no_more(self, invocation_id: str, instance_id: str, question_id: str) -> list[Decision]:
+        """That question is over, whatever ended it."""
+        invocation = self._open.get(invocation_id)
+        if invocation is None or invocation.instance_id != instance_id:
+            return []
+        invocation.answers.pop(question_id, None)
+        return [] if invocation.questions.pop(question_id, None) is None else [TellWaiting(invocation)]
+
+    def answer_question(self, invocation_id: str, question_id: str, answer: ClientAnswer) -> list[Decision]:
+        """A person answered through the agent's client; the first answer counts."""
+        invocation = self._open.get(invocation_id)
+        if invocation is None or question_id not in invocation.questions or question_id in invocation.answers:
+            return []
+        invocation.answers[question_id] = answer
+        return [AnswerOnPage(invocation, question_id, answer)]
+
     def session_ended(self, now: Instant) -> list[Decision]:
         """Nothing will run any more: settle whatever is open."""
         self._runner = None
@@ -307,6 +344,8 @@ class Invocations:
         invocation.outcome = outcome
         invocation.settled_at = now.seconds
         invocation.call = replace(invocation.call, args=_NO_ARGS)
+        invocation.questions.clear()
+        invocation.answers.clear()
         del self._open[invocation.id]
         self._memory.keep(invocation)
         answers = [
@@ -328,6 +367,8 @@ class Invocations:
             )
         if self._runner is None:
             return call_errors.interrupted(call.tool, safe_to_repeat=call.safe_to_repeat)
+        if invocation.questions:
+            return call_errors.unanswered(call.tool, call.timeout_ms)
         return call_errors.timeout(
             call.tool, invocation.id, call.timeout_ms, safe_to_repeat=call.safe_to_repeat
         )

@@ -29,8 +29,8 @@ from pedelec.protocol import (
     to_camel,
 )
 from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
+from pedelec_core.call_events import CallEvent
 from pedelec_core.command_errors import CommandError
-from pedelec_core.hub import Progress
 
 MAX_LINE_BYTES: Final = Limits().max_frame_bytes
 
@@ -225,7 +225,7 @@ class _Connection:
             timeout_ms=request.timeout_ms,
             call_id=request.call_id,
         )
-        running = self._desk.begin(call, self._tell_progress)
+        running = self._desk.begin(call, self._tell)
         self._about = running.invocation_id
         try:
             answer = await running.answer()
@@ -234,15 +234,10 @@ class _Connection:
         self._unacknowledged = answer.invocation_id
         return answer.to_wire()
 
-    def _tell_progress(self, progress: Progress) -> None:
-        told: JsonObject = {"type": "progress", "done": progress.done}
-        if progress.total is not None:
-            told["total"] = progress.total
-        if progress.message is not None:
-            told["message"] = progress.message
+    def _tell(self, event: CallEvent) -> None:
         is_read = self._writer.transport.get_write_buffer_size() == 0
         if is_read:  # else it is dropped
-            self._writer.write(_encode(told))
+            self._writer.write(_encode(event.to_wire()))
 
     def _acknowledge(self) -> None:
         if self._unacknowledged is not None:

@@ -33,6 +33,8 @@ from pedelec.protocol import (
     ResumeSession,
     SubmitToolResult,
     ToolProgress,
+    ToolResumed,
+    ToolWaiting,
     Welcome,
     decode_from_page,
     encode_value,
@@ -40,8 +42,10 @@ from pedelec.protocol import (
 )
 from pedelec_core import __version__, call_errors
 from pedelec_core.approvals import Claim, claim_of, not_approved
+from pedelec_core.call_events import Progress
 from pedelec_core.heartbeats import Heartbeats
-from pedelec_core.hub import Hub, PageConnection, Progress, new_id, now
+from pedelec_core.hub import Hub, PageConnection, new_id, now
+from pedelec_core.invocation import OpenQuestion
 from pedelec_core.pulse import HEARTBEAT_SECONDS
 from pedelec_core.registry import ToolRegistry
 from pedelec_core.sessions import Session
@@ -211,6 +215,8 @@ class PageDesk:
                 self._submit(page, message)
             case ToolProgress():
                 self._progress(page, message)
+            case ToolWaiting() | ToolResumed():
+                self._waiting(page, message)
         return {}, None
 
     def _let_go(self, page: _Page) -> None:
@@ -339,11 +345,25 @@ class PageDesk:
         invocation = session.calls.get(message.tool_request_id)
         if invocation is None or invocation.instance_id != page.instance_id:
             return
-        progress = Progress(message.done, message.total, message.message)
-        for caller in invocation.callers:
-            waiter = self._hub.waiters.get(caller)
-            if waiter is not None and waiter.on_progress is not None:
-                waiter.on_progress(progress)
+        self._hub.tell_callers(invocation, Progress(message.done, message.total, message.message))
+
+    def _waiting(self, page: _Page, message: ToolWaiting | ToolResumed) -> None:
+        session = self._owned(page, message.session_id)
+        call_id, question_id = message.tool_request_id, message.question_id
+        if isinstance(message, ToolResumed):
+            decisions = session.calls.asks_no_more(call_id, page.instance_id, question_id)
+        else:
+            question = OpenQuestion(
+                id=question_id,
+                kind=message.kind,
+                message=message.message,
+                arguments=message.arguments,
+                schema=message.schema,
+                name=message.name,
+                hidden=message.hidden,
+            )
+            decisions = session.calls.asks(call_id, page.instance_id, question)
+        self._hub.carry_out(session, decisions)
 
     def _approval(self, page: _Page) -> JsonObject:
         approved = not self._is_stranger(page)

@@ -36,6 +36,7 @@ MAX_DESCRIPTION_CHARS: Final = 8_192
 
 _NAME: Final = re.compile(TOOL_NAME_PATTERN, re.ASCII)
 _NAMES_SHOWN: Final = 10
+_APPROVALS: Final = ("always", "consequential")
 _HINTS: Final = {to_camel(name): name for name in TOOL_HINTS}
 
 # Patterns are matched in linear time unless they look around or refer back; those give up at this limit.
@@ -59,6 +60,7 @@ class Tool:
     result_schema: JsonObject | None = None
     read_only: bool = False
     idempotent: bool = False
+    approval: str | None = None
     exclusive: bool = False
     untrusted_content: bool = False
     consequential: bool = False
@@ -93,6 +95,8 @@ class Tool:
             told["title"] = self.title
         if self.result_schema is not None:
             told["resultSchema"] = self.result_schema
+        if self.approval is not None:
+            told["approval"] = self.approval
         return told | {wire_name: True for wire_name, name in _HINTS.items() if getattr(self, name)}
 
 
@@ -207,6 +211,7 @@ class _ManifestReader:
             args_schema=schema,
             timeout_ms=self._timeout_ms(),
             title=self._title(),
+            approval=self._approval(),
             result_schema=self._result_schema(),
             **{name: self._flag(wire_name) for wire_name, name in _HINTS.items()},
             _validator=self._validator("argsSchema", schema),
@@ -240,6 +245,12 @@ class _ManifestReader:
         if type(timeout_ms) is not int or not 0 < timeout_ms <= MAX_TOOL_TIMEOUT_MS:
             raise self._invalid("timeoutMs", f"must be an integer from 1 to {MAX_TOOL_TIMEOUT_MS}")
         return timeout_ms
+
+    def _approval(self) -> str | None:
+        approval = self._manifest.get("approval")
+        if approval is not None and approval not in _APPROVALS:
+            raise self._invalid("approval", f"must be one of {', '.join(_APPROVALS)}")
+        return None if approval is None else str(approval)
 
     def _flag(self, wire_name: str) -> bool:
         flag = self._manifest.get(wire_name, False)

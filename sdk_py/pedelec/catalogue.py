@@ -66,6 +66,9 @@ class Code(StrEnum):
     TOOL_RESULT_NOT_SERIALIZABLE = "TOOL_RESULT_NOT_SERIALIZABLE"
     TOOL_RESULT_TOO_LARGE = "TOOL_RESULT_TOO_LARGE"
     SUBMIT_TOOL_RESULT_FAILED = "SUBMIT_TOOL_RESULT_FAILED"
+    # a call that waited for a person, answered in the page
+    TOOL_DENIED = "TOOL_DENIED"
+    TOOL_UNANSWERED = "TOOL_UNANSWERED"
     # a call, answered by a page author's handler with the kit (`pedelec.recovery`)
     NOT_CONFIGURED = "NOT_CONFIGURED"
     AMBIGUOUS_CHOICE = "AMBIGUOUS_CHOICE"
@@ -245,6 +248,25 @@ CATALOGUE: dict[Code, CodeInfo] = {
     ),
     Code.SUBMIT_TOOL_RESULT_FAILED: CodeInfo(
         "A result could not be delivered as it was; `details.cause` has the code of the reason."
+    ),
+    Code.TOOL_DENIED: CodeInfo(
+        "The user was asked and said no.",
+        effects=Effects.NONE,
+        message="The user did not allow {tool}. Nothing was done.",
+        recovery=(
+            "Do not make this call again, changed or unchanged, unless the user asks for it.",
+            "Tell the user what you wanted {tool} for, and ask how to go on.",
+        ),
+    ),
+    Code.TOOL_UNANSWERED: CodeInfo(
+        "The call had to wait for the user, and there was no answer.",
+        error_class=ErrorClass.USER_INPUT,
+        effects=Effects.NONE,
+        message="{tool} waited for the user, without an answer: {why}.",
+        recovery=(
+            "Tell the user that {tool} needs an answer at the page, and ask whether to try again.",
+            "If so, make the same call: {call}",
+        ),
     ),
     Code.NOT_CONFIGURED: CodeInfo(
         "Something that only the user can set up is missing.",

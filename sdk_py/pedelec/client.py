@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 
 from pedelec.errors import Code, PedelecError
+from pedelec.handlers import QUESTION_PARAMETERS, Registration, bind
 from pedelec.host import Host
 from pedelec.protocol import REQUEST_TIMEOUT_MS, CreateSession, GetApprovalStatus, JsonObject
 from pedelec.session import PedelecSession
@@ -125,12 +126,38 @@ class Pedelec:
                 raise
             return {"installed": False, "approved": False, "origin": None, "appConnected": False}
 
+    def on_question(self, handler: object) -> Registration:
+        """Ask the person in a way of the page's own, in place of the dialog; returns a disposer.
+
+        Used for approvals of calls and for `ToolContext.ask`, one question at a time. A later handler takes
+        the place of an earlier one.
+
+        Args:
+            handler: called with `(question, ctx)` or fewer, sync or async. `question` is a dict: `kind`
+                (`approval` or `question`), `tool`, `message`, of an approval `arguments` (text), `schema` of
+                the answer, and `name` where it has one. All of it is text to show as text, never as markup.
+                `ctx.cancelled` is set when the question is over, answered elsewhere or not. It returns True
+                or False for an approval, for a question the answer, or None where the person gives none.
+
+        Raises:
+            PedelecError: `INVALID_INPUT` where it cannot be called.
+        """
+        bound = bind(handler, QUESTION_PARAMETERS, self._switchboard.host)
+        self._switchboard.question_handler = bound
+
+        def dispose() -> None:
+            if self._switchboard.question_handler is bound:
+                self._switchboard.question_handler = None
+
+        return Registration(handler, dispose)
+
     def close(self) -> None:
         """Let go of Core. The sessions are over for this page; Core ends those that end by themselves."""
         self._switchboard.close()
 
     createSession = create_session  # noqa: N815 - the TypeScript SDK's names
     resumeSession = resume_session  # noqa: N815
+    onQuestion = on_question  # noqa: N815
     getApprovalStatus = get_approval_status  # noqa: N815
 
 

@@ -5,7 +5,7 @@ learns that nobody waits any more. Does no I/O; the clock and the way out are pa
 """
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -126,11 +126,42 @@ class ToolContext(EventContext):
     cancelled: CancelSignal = field(default_factory=CancelSignal, metadata=_LOCAL)
     now: Callable[[], float] = field(repr=False, metadata=_LOCAL)
     report: Callable[[float, float | None, str | None], None] = field(repr=False, metadata=_LOCAL)
+    put_question: "PutQuestion" = field(repr=False, metadata=_LOCAL)
 
     @property
     def remaining_ms(self) -> int:
         """Milliseconds until the deadline, 0 once it has passed."""
         return max(0, round((self.deadline - self.now()) * 1000))
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        options: Sequence[Any] | None = None,
+        schema: dict[str, Any] | None = None,
+        name: str | None = None,
+    ) -> Any:
+        """Ask the person at the page, and wait for the answer.
+
+        While it waits the session's status is `waiting_user`, and whoever waits for the call is told. Where
+        nobody sees the page, an agent's client that can ask does so as well; the first answer counts.
+
+        Args:
+            question: shown as text.
+            options: to choose one from: strings, numbers, or `{"label": …, "value": …}`.
+            schema: in place of options, several fields: a flat JSON Schema of an object, whose properties are
+                strings, numbers, booleans, or choices of strings.
+            name: names the question for those that answer by program (`inputRequests` of MCP).
+
+        Returns:
+            The text; with `options` the chosen one's value; with `schema` the object of the fields.
+
+        Raises:
+            PedelecError: `TOOL_DENIED` where the person does not want to answer, `TOOL_UNANSWERED` where
+                nobody did in time, `TOOL_CANCELLED` where the call is over; `INVALID_INPUT` for a question
+                that cannot be.
+        """
+        return await self.put_question(self, question, options, schema, name)
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Tell whoever waits how far the call is. Cheap; may be dropped while the connection is down.
@@ -142,6 +173,12 @@ class ToolContext(EventContext):
             raise PedelecError(Code.INVALID_INPUT, "The message of progress() must be a string.")
         text = None if message is None else message[:MAX_MESSAGE_CHARS].encode("utf-8", "replace").decode()
         self.report(_finite(done), None if total is None else _finite(total), text)
+
+
+type PutQuestion = Callable[
+    [ToolContext, str, Sequence[Any] | None, dict[str, Any] | None, str | None], Awaitable[Any]
+]
+"""Asks for a call: its context, the question, and the rest of what `ToolContext.ask` is given."""
 
 
 def _finite(value: float) -> float:

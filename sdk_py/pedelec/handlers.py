@@ -127,6 +127,7 @@ def _refusal(reason: str, parameters: tuple[str, ...]) -> PedelecError:
 
 TOOL_PARAMETERS = ("args", "ctx")
 GENERIC_PARAMETERS = ("tool", "args", "ctx")
+QUESTION_PARAMETERS = ("question", "ctx")
 
 
 class HandlerTable:

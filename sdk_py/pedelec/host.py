@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from pedelec.protocol import RawJson
+from pedelec.questions import Answer, Question
 
 type Handler = Callable[..., Any]
 
@@ -37,8 +38,25 @@ class Transport(Protocol):
         """Close for good; `closed` follows. May be called twice."""
 
 
+class Dialog(Protocol):
+    """What puts a question before the person at the page. Shows one at a time."""
+
+    def open(self, question: Question, answered: Callable[[Answer | None], None]) -> Callable[[], None]:
+        """Show a question. Returns what takes it away again, which is called once, answered or not.
+
+        Args:
+            question: its texts are shown as text, never as markup.
+            answered: called with the answer, or None where the question cannot be shown. Only the first call
+                counts, and not from within `open`.
+        """
+
+
 class Host(Protocol):
     """The page (or its twin) that the SDK runs in."""
+
+    @property
+    def dialog(self) -> Dialog:
+        """The page's own dialog, made when it is first needed."""
 
     page_instance_id: str
     """Unguessable, made afresh by each load of the page, kept across reconnects."""
@@ -49,6 +67,12 @@ class Host(Protocol):
         Raises:
             PedelecError: `CORE_RUNTIME_UNAVAILABLE` where no loader ran.
         """
+
+    def is_hidden(self) -> bool:
+        """Whether nobody can see the page now: its tab is in the background, its window minimised."""
+
+    def watch_visibility(self, changed: Callable[[], None]) -> None:
+        """Have somebody told, from now on, when `is_hidden` changes."""
 
     def connect(self, core_url: str, listener: TransportListener) -> Transport:
         """Open Core's page socket (`/page`). Failure is told through `listener.closed`, never raised."""

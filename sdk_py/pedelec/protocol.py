@@ -131,6 +131,36 @@ class ToolProgress(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolWaiting(Message):
+    """A running call waits for a person. Unanswered; sent again when `hidden` changes and after a reconnect.
+
+    `kind` is `approval` or `question`. `schema` says what an answer holds to (a flat object); `hidden` that
+    the page is not seen now, so that somebody else had better ask.
+    """
+
+    type: ClassVar[str] = "tool_waiting"
+    session_id: str
+    tool_request_id: str
+    question_id: str
+    kind: str
+    message: str
+    arguments: str | None = None
+    schema: JsonObject
+    name: str | None = None
+    hidden: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResumed(Message):
+    """The call does not wait for that answer any more. Unanswered."""
+
+    type: ClassVar[str] = "tool_resumed"
+    session_id: str
+    tool_request_id: str
+    question_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GetApprovalStatus(Message):
     type: ClassVar[str] = "get_approval_status"
     request_id: str
@@ -186,7 +216,7 @@ class ToolCall(Message):
     """Run a tool. `timeout_ms` is what is left of the deadline when the frame is written.
 
     The frame may come twice (same `tool_request_id`); the page runs it once. `turn_started_at` is in
-    milliseconds since the epoch.
+    milliseconds since the epoch. `approval` is what the tool's manifest says of it.
     """
 
     type: ClassVar[str] = "tool_call"
@@ -198,6 +228,7 @@ class ToolCall(Message):
     tool: str
     timeout_ms: int
     args: JsonObject | RawJson
+    approval: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +240,21 @@ class ToolCancel(Message):
     seq: int
     tool_request_id: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnswer(Message):
+    """A person answered a question through the agent's client. `action` is `accept` or `decline`.
+
+    Carries no `seq`: a page that has missed it asks again with `tool_waiting`.
+    """
+
+    type: ClassVar[str] = "tool_answer"
+    session_id: str
+    tool_request_id: str
+    question_id: str
+    action: str
+    content: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,13 +298,24 @@ type PageMessage = (
     | EndSession
     | SubmitToolResult
     | ToolProgress
+    | ToolWaiting
+    | ToolResumed
     | GetApprovalStatus
     | RequestApproval
     | Ping
     | Pong
 )
 type CoreMessage = (
-    Welcome | Response | ApprovalPending | ToolCall | ToolCancel | Ended | ErrorEvent | Ping | Pong
+    Welcome
+    | Response
+    | ApprovalPending
+    | ToolCall
+    | ToolCancel
+    | ToolAnswer
+    | Ended
+    | ErrorEvent
+    | Ping
+    | Pong
 )
 
 

@@ -8,7 +8,7 @@ import functools
 import logging
 import re
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from pedelec import calls
 from pedelec.call_text import CallFacts, best_reader
@@ -17,8 +17,19 @@ from pedelec.errors import Code, PedelecError
 from pedelec.events import Callbacks
 from pedelec.handlers import Bound, HandlerTable, Registration
 from pedelec.host import Host
-from pedelec.protocol import TOOL_NAME_PATTERN, JsonObject, Message, RawJson, ToolCall, ToolProgress
-from pedelec.tools import CheckedTools, ToolDefinition
+from pedelec.protocol import (
+    TOOL_NAME_PATTERN,
+    JsonObject,
+    Message,
+    RawJson,
+    ToolAnswer,
+    ToolCall,
+    ToolProgress,
+)
+from pedelec.tools import ApprovalRule, CheckedTools, ToolDefinition
+
+if TYPE_CHECKING:
+    from pedelec.consent import Consent
 
 logger = logging.getLogger("pedelec")
 
@@ -34,6 +45,10 @@ class SessionOwner(Protocol):
 
     @property
     def max_result_bytes(self) -> int: ...
+
+    @property
+    def question_handler(self) -> Bound | None:
+        """The page author's own way of asking a person, if there is one."""
 
     def now(self) -> float:
         """Seconds since the epoch."""
@@ -70,10 +85,13 @@ class PedelecSession:
         self._on_status = Callbacks("on_status", ("status", "ctx"), owner.host, owner.start)
         self._on_ended = Callbacks("on_ended", ("ctx",), owner.host, owner.start)
         self._running: dict[str, ToolContext] = {}
+        self._to_approve: dict[str, ApprovalRule] = {}  # by call, until it runs
         self._held: dict[str, JsonObject] = {}  # arguments of calls that came before their handler could
         self._holding = True
         self._seen: dict[str, str] = {}  # request id → tool, oldest first
         self._declared: dict[str, JsonObject] | None = None  # unknown where another page declared them
+        self._approvals: dict[str, ApprovalRule] = {}
+        self._consent_if_needed: Consent | None = None
         self._warned: set[str] = set()
         self._status = "idle"
         self._ended = self._ending = self._failed = self._disconnected = False
@@ -131,7 +149,11 @@ class PedelecSession:
         return self._on_ended.add(callback)
 
     def get_status(self) -> str:
-        """`idle`, `waiting_tool_result` while calls run, `error` while Core is out of reach, or `ended`."""
+        """What the session is about.
+
+        `idle`, `waiting_tool_result` while calls run, `waiting_user` while one of them waits for a person,
+        `error` while Core is out of reach, or `ended`.
+        """
         return self._status
 
     async def end(self) -> None:
@@ -174,6 +196,7 @@ class PedelecSession:
     def _declare(self, tools: CheckedTools) -> None:
         self._declared = {str(manifest["name"]): manifest for manifest in tools.manifests}
         self._handlers.replace_inline(tools.handlers)
+        self._approvals = tools.approvals
 
     def _call(self, message: ToolCall, received_at: float) -> None:
         """Run a call, unless it was seen before."""
@@ -199,7 +222,11 @@ class PedelecSession:
             deadline=received_at + message.timeout_ms / 1000,
             now=self._owner.now,
             report=functools.partial(self._report_progress, request_id),
+            put_question=self._put_question,
         )
+        rule = self._approvals.get(message.tool) or ApprovalRule.undeclared(message.approval)
+        if rule is not None:
+            self._to_approve[request_id] = rule
         self._running[request_id] = ctx
         self._failed = False
         self._refresh_status("core")
@@ -239,6 +266,8 @@ class PedelecSession:
     async def _run(self, handler: Bound, args: JsonObject, ctx: ToolContext) -> None:
         owner, facts = self._owner, self._facts(ctx.tool, args)
         limit = owner.max_result_bytes
+        if (rule := self._to_approve.pop(ctx.tool_request_id, None)) is not None:
+            handler = self._consent().guarded(handler, rule)
         self._settle(ctx, await calls.run(handler, args, ctx, facts, max_bytes=limit, host=owner.host))
 
     def _refuse(self, ctx: ToolContext) -> None:
@@ -262,6 +291,7 @@ class PedelecSession:
         """The one place where a call gets its answer. After the end of the session nobody waits for one."""
         if self._running.pop(ctx.tool_request_id, None) is None:
             return
+        self._to_approve.pop(ctx.tool_request_id, None)
         self._owner.submit(self.session_id, ctx.tool_request_id, outcome.result)
         if outcome.fault is not None:
             self._delivery_failed(ctx.tool_request_id, outcome.fault)
@@ -287,6 +317,24 @@ class PedelecSession:
                 )
             )
 
+    # --- questions to a person ----------------------------------------------------------------------------
+
+    def _consent(self) -> "Consent":
+        if self._consent_if_needed is None:
+            from pedelec.consent import Consent  # at the first question, not when the page starts
+
+            refresh = functools.partial(self._refresh_status, "sdk")
+            self._consent_if_needed = Consent(self._owner, self.session_id, refresh)
+        return self._consent_if_needed
+
+    async def _put_question(self, *question: Any) -> Any:
+        return await self._consent().ask(*question)
+
+    def _answered(self, message: ToolAnswer) -> None:
+        """A person answered through the agent's client."""
+        if self._consent_if_needed is not None:
+            self._consent_if_needed.answered(message)
+
     # --- events -----------------------------------------------------------------------------------------
 
     def _delivery_failed(self, tool_request_id: str, cause: PedelecError) -> None:
@@ -309,6 +357,8 @@ class PedelecSession:
         self._disconnected = not connected
         if connected:
             self._failed = False
+            if self._consent_if_needed is not None:
+                self._consent_if_needed.tell_again()
         self._refresh_status("sdk")
 
     def _end(self, source: str) -> None:
@@ -320,6 +370,7 @@ class PedelecSession:
         self._ended = True
         running, self._running = self._running, {}
         self._held.clear()
+        self._to_approve.clear()
         for ctx in running.values():
             ctx.cancelled.set("ended")
         self._refresh_status(source)
@@ -333,6 +384,8 @@ class PedelecSession:
             status = "ended"
         elif self._disconnected or self._failed:
             status = "error"
+        elif self._consent_if_needed is not None and self._consent_if_needed.waits():
+            status = "waiting_user"
         else:
             status = "waiting_tool_result" if self._running else "idle"
         if status != self._status:

@@ -12,6 +12,7 @@ from typing import Any
 
 from pedelec.connection import Connection
 from pedelec.errors import Code, PedelecError
+from pedelec.handlers import Bound
 from pedelec.host import Host
 from pedelec.outbox import Entry, Outbox
 from pedelec.protocol import (
@@ -26,6 +27,7 @@ from pedelec.protocol import (
     Response,
     ResumeSession,
     SubmitToolResult,
+    ToolAnswer,
     ToolCall,
     ToolCancel,
     encode,
@@ -54,6 +56,7 @@ class Switchboard:
         self.host = host
         self.connection = Connection(host, core_url, self, instance_id=instance_id, timeout_ms=timeout_ms)
         self.outbox = Outbox()
+        self.question_handler: Bound | None = None
         self._timeout = timeout_ms / 1000
         self._max_result_bytes = max_result_bytes
         self._sessions: dict[str, PedelecSession] = {}
@@ -192,10 +195,15 @@ class Switchboard:
                 for session in list(self._sessions.values()):
                     if message.session_id in (None, session.session_id):
                         session._session_failed(error, "core")
-            case ToolCall() | ToolCancel() | Ended() if message.session_id in self._sessions:
+            case ToolCall() | ToolCancel() | Ended() | ToolAnswer() if message.session_id in self._sessions:
                 self._session_event(self._sessions[message.session_id], message)
 
-    def _session_event(self, session: PedelecSession, message: ToolCall | ToolCancel | Ended) -> None:
+    def _session_event(
+        self, session: PedelecSession, message: ToolCall | ToolCancel | Ended | ToolAnswer
+    ) -> None:
+        if isinstance(message, ToolAnswer):
+            session._answered(message)
+            return
         # Not used to drop events: a call is known by its id, the others may come twice.
         self._last_seq[session.session_id] = max(message.seq, self._last_seq.get(session.session_id, 0))
         match message:

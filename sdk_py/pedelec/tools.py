@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, NoReturn, TypedDict, Unpack
+from typing import Any, Literal, NoReturn, Self, TypedDict, Unpack
 
 from pedelec import json_safe
 from pedelec.errors import Code, PedelecError
@@ -25,6 +25,11 @@ from pedelec.protocol import (
 
 _MAX_SCHEMA_BYTES = 1024 * 1024
 
+ASKING_TIMEOUT_MS = 300_000
+"""How long Core waits for tools that ask a person, where they do not say it themselves."""
+
+type Approval = Literal["always", "consequential"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class ToolDefinition:
@@ -37,13 +42,18 @@ class ToolDefinition:
         title: what to call the tool where people read it, at most 200 characters.
         result_schema: JSON Schema of what the tool returns. Shown to agents, never enforced here; MCP clients
             check results against it.
-        timeout_ms: how long Core waits for a result, 60 000 if not given.
+        timeout_ms: how long Core waits for a result, 60 000 if not given, or 300 000 where a person is asked.
         handler: called with `(args, ctx)` if no handler of that name is set on the session.
         read_only: the tool changes nothing, so that a failed call may simply be repeated.
         idempotent: a repeated call with the same arguments changes nothing more.
         exclusive: Core never runs two calls of it at once.
         untrusted_content: results hold what others wrote (mails, comments), which an agent must not obey.
-        consequential: what a call does matters outside the page or cannot be taken back.
+        consequential: what a call does matters outside the page or cannot be taken back. A function of
+            `(args)` or `(args, ctx)`, sync or async, says it of the single call.
+        approval: which calls the person at the page has to approve before the handler is called: `always` all
+            of them; `consequential` those of which the function above does not say False; without such a
+            function all, unless the tool is `read_only`.
+        asks: the handler asks the person itself (`ctx.ask`), so that its calls have time for an answer.
     """
 
     name: str
@@ -57,15 +67,42 @@ class ToolDefinition:
     idempotent: bool = False
     exclusive: bool = False
     untrusted_content: bool = False
-    consequential: bool = False
+    consequential: bool | Handler = False
+    approval: Approval | None = None
+    asks: bool = False
 
     def to_wire(self) -> JsonObject:
         """The manifest: what Core and the agent need to know. Hints that do not hold are left out."""
         values = {name: getattr(self, name) for name in _MANIFEST_FIELDS}
+        values["consequential"] = self.consequential is not False
+        if self.timeout_ms is None and (self.asks or self.approval is not None):
+            values["timeout_ms"] = ASKING_TIMEOUT_MS
         return {to_camel(name): value for name, value in values.items() if value not in (None, False)}
 
 
-_MANIFEST_FIELDS = tuple(item.name for item in fields(ToolDefinition) if item.name != "handler")
+_MANIFEST_FIELDS = tuple(item.name for item in fields(ToolDefinition) if item.name not in {"handler", "asks"})
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRule:
+    """Which calls of a tool a person has to approve: all, or those of which `predicate` does not say
+    False."""
+
+    predicate: Bound | None = None
+
+    @classmethod
+    def of(cls, tool: ToolDefinition, host: Host | None) -> Self | None:
+        """The rule of a tool that this page defines; None where nothing has to be approved."""
+        if tool.approval != "consequential":
+            return None if tool.approval is None else cls()
+        if not isinstance(tool.consequential, bool):
+            return cls(bind(tool.consequential, TOOL_PARAMETERS, host))
+        return None if tool.read_only and not tool.consequential else cls()
+
+    @classmethod
+    def undeclared(cls, approval: str | None) -> Self | None:
+        """The rule of a tool that another page defined: what Core says of it, and in doubt every call."""
+        return None if approval is None else cls()
 
 
 class ToolOptions(TypedDict, total=False):
@@ -77,7 +114,9 @@ class ToolOptions(TypedDict, total=False):
     idempotent: bool
     exclusive: bool
     untrusted_content: bool
-    consequential: bool
+    consequential: bool | Handler
+    approval: Approval | None
+    asks: bool
 
 
 def define_tool(
@@ -112,6 +151,7 @@ class CheckedTools:
 
     manifests: list[JsonObject]
     handlers: dict[str, Bound]
+    approvals: dict[str, ApprovalRule]
 
 
 def check_guidance(guidance: object) -> str:
@@ -133,7 +173,7 @@ def check_tools(tools: object, host: Host | None = None) -> CheckedTools:
     """
     if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
         raise PedelecError(Code.INVALID_INPUT, "tools must be a list of tools.", details={"field": "tools"})
-    checked = CheckedTools([], {})
+    checked = CheckedTools([], {}, {})
     seen: set[str] = set()
     for index, entry in enumerate(tools):
         definition = _checked(_definition_of(entry, index), index=index, host=host)
@@ -143,6 +183,8 @@ def check_tools(tools: object, host: Host | None = None) -> CheckedTools:
         checked.manifests.append(definition.to_wire())
         if definition.handler is not None:
             checked.handlers[definition.name] = bind(definition.handler, TOOL_PARAMETERS, host)
+        if (rule := ApprovalRule.of(definition, host)) is not None:
+            checked.approvals[definition.name] = rule
     return checked
 
 
@@ -169,11 +211,14 @@ def _checked(tool: ToolDefinition, *, index: int | None = None, host: Host | Non
         if not holds(getattr(tool, field)):
             _refuse(tool.name, index, field, problem)
     schemas = {field: _copy_of_schema(tool, field, index) for field in ("args_schema", "result_schema")}
-    if tool.handler is not None:
+    for field in ("handler", "consequential"):
+        function = getattr(tool, field)
+        if function is None or isinstance(function, bool):
+            continue
         try:
-            bind(tool.handler, TOOL_PARAMETERS, host)
+            bind(function, TOOL_PARAMETERS, host)
         except PedelecError as error:
-            _refuse(tool.name, index, "handler", f"is refused. {error.message}")
+            _refuse(tool.name, index, field, f"is refused. {error.message}")
     return replace(tool, **schemas)
 
 
@@ -216,6 +261,15 @@ def _is_flag(value: object) -> bool:
     return type(value) is bool
 
 
+def _is_flag_or_function(value: object) -> bool:
+    # What is neither is a function of JavaScript's, or refused where it is bound.
+    return type(value) is bool or not isinstance(value, (str, int, float, list, dict, type(None)))
+
+
+def _is_approval(value: object) -> bool:
+    return value in (None, "always", "consequential")
+
+
 _CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
     "name": (_is_name, f"must match {TOOL_NAME_PATTERN}"),
     "description": (_is_description, "must be a string (of valid Unicode) that is not blank"),
@@ -223,7 +277,9 @@ _CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
     "title": (_is_title, f"must be a string that is not blank, of at most {MAX_TOOL_TITLE_CHARS} characters"),
     "result_schema": (_is_schema, "must be a dict that holds a JSON Schema"),
     "timeout_ms": (_is_timeout, f"must be an integer from 1 to {MAX_TOOL_TIMEOUT_MS}"),
-    **dict.fromkeys(TOOL_HINTS, (_is_flag, "must be True or False")),
+    **dict.fromkeys((*TOOL_HINTS, "asks"), (_is_flag, "must be True or False")),
+    "consequential": (_is_flag_or_function, "must be True, False, or a function of the arguments"),
+    "approval": (_is_approval, 'must be "always" or "consequential"'),
 }
 
 

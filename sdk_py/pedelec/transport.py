@@ -10,6 +10,7 @@ from typing import Any
 
 from pedelec.host import Handler, TransportListener
 from pedelec.protocol import RawJson
+from pedelec.questions import Answer, Question
 
 
 class MemoryTransport:
@@ -91,16 +92,54 @@ class MemoryTransport:
             self.from_page(text)
 
 
+class MemoryDialog:
+    """`host.Dialog` without a screen.
+
+    Attributes:
+        shown: every question that was shown, in order.
+        now: the one that is shown now, if one is.
+        is_broken: whether nothing can be shown.
+    """
+
+    def __init__(self) -> None:
+        self.shown: list[Question] = []
+        self.now: Question | None = None
+        self.is_broken = False
+        self._answered: Callable[[Answer | None], None] = lambda _answer: None
+
+    def open(self, question: Question, answered: Callable[[Answer | None], None]) -> Callable[[], None]:
+        assert self.now is None, "one question at a time"
+        if self.is_broken:
+            asyncio.get_running_loop().call_soon(answered, None)
+            return lambda: None
+        self.shown.append(question)
+        self.now, self._answered = question, answered
+        return self._close
+
+    def answer(self, *, accepted: bool = True, **content: Any) -> None:
+        """Be the person."""
+        self._answered(Answer(accepted, content))
+
+    def _close(self) -> None:
+        self.now = None
+
+
 class MemoryHost:
     """`host.Host` for CPython.
 
     Args:
         accept: is given each new connection; calls its `core_open` or `core_close`, then or later.
+
+    Attributes:
+        dialog: the page's dialog; a program is the person in front of it.
     """
 
     def __init__(self, accept: Callable[[MemoryTransport], None], *, page_instance_id: str = "page") -> None:
         self.page_instance_id = page_instance_id
+        self.dialog = MemoryDialog()
         self._accept = accept
+        self._hidden = False
+        self._watchers: list[Callable[[], None]] = []
 
     def default_core_url(self) -> str:
         return "http://127.0.0.1:0"
@@ -109,6 +148,18 @@ class MemoryHost:
         transport = MemoryTransport(listener)
         self._accept(transport)
         return transport
+
+    def is_hidden(self) -> bool:
+        return self._hidden
+
+    def watch_visibility(self, changed: Callable[[], None]) -> None:
+        self._watchers.append(changed)
+
+    def hide(self, *, hidden: bool = True) -> None:
+        """Be in the background from now on, or in front again."""
+        self._hidden = hidden
+        for changed in self._watchers:
+            changed()
 
     def is_foreign(self, value: object) -> bool:  # noqa: ARG002
         return False

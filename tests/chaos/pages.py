@@ -20,6 +20,7 @@ from pedelec.context import ToolContext
 from pedelec.host import Handler, TransportListener
 from pedelec.protocol import JsonObject, RawJson
 from pedelec.session import PedelecSession
+from pedelec.transport import MemoryDialog
 from tests.chaos.ledger import Ledger
 from tests.chaos.schedules import Act, FrameFault, Schedule
 
@@ -153,6 +154,7 @@ class FaultyHost:
 
     def __init__(self, faults: list[FrameFault], seen: Counter[str], ledger: Ledger) -> None:
         self.page_instance_id = f"page-{next(_instances)}"
+        self.dialog = MemoryDialog()
         self.reload: Callable[[], None] = lambda: None
         self._faults = faults
         self._seen = seen
@@ -177,6 +179,12 @@ class FaultyHost:
 
     def default_core_url(self) -> str:
         raise AssertionError("the address is given")
+
+    def is_hidden(self) -> bool:
+        return False
+
+    def watch_visibility(self, changed: Callable[[], None]) -> None:
+        """Nothing here is ever hidden."""
 
     def connect(self, core_url: str, listener: TransportListener) -> Link:
         link = Link(self, core_url, listener)

@@ -145,7 +145,7 @@ class InspectorDesk:
             timeout_ms=call.timeout_ms,
         )
         running = self._agents.begin(
-            request, lambda made: connection.send(messages.progress(call.request_id, made))
+            request, lambda heard: connection.send(messages.event(call.request_id, heard))
         )
         inspector.running[call.request_id] = running
         connection.send(messages.started(call.request_id, running.invocation_id))

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, JsonObject, JsonValue, encode_object, to_camel
-from pedelec_core.hub import Progress
+from pedelec_core.call_events import CallEvent
 from pedelec_core.inspector.lives import Life
 from pedelec_core.sessions import Session
 
@@ -105,11 +105,10 @@ def started(request_id: str, invocation_id: str) -> str:
     return _encode("started", {"requestId": request_id, "invocationId": invocation_id})
 
 
-def progress(request_id: str, made: Progress) -> str:
-    """How far the call is."""
-    told: JsonObject = {"requestId": request_id, "done": made.done}
-    optional: JsonObject = {"total": made.total, "message": made.message}
-    return _encode("progress", told | {name: value for name, value in optional.items() if value is not None})
+def event(request_id: str, heard: CallEvent) -> str:
+    """How far the call is, or that it waits for a person."""
+    told = heard.to_wire()
+    return _encode(str(told.pop("type")), {"requestId": request_id, **told})
 
 
 def answer(request_id: str, line: str) -> str:

@@ -156,6 +156,8 @@
     "exclusive",
     "untrustedContent",
     "consequential",
+    "approval",
+    "asks",
     "input",
   ];
 

@@ -1,5 +1,6 @@
 """From Core's answers to what an MCP client is told."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -9,8 +10,8 @@ from mcp_types import CallToolResult
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import JsonObject, RawJson, encode_value
 from pedelec_core.agent_desk import CallAnswer
-from pedelec_core.hub import Progress
-from pedelec_core.invocation import Answer, Call, Invocation, Outcome
+from pedelec_core.call_events import Progress, Waiting
+from pedelec_core.invocation import Answer, Call, Invocation, OpenQuestion, Outcome
 from pedelec_core.mcp_gateway import results
 from pedelec_core.mcp_gateway.catalogue import Catalogue, Entry
 from pedelec_core.mcp_gateway.progress import ProgressPump
@@ -193,3 +194,34 @@ async def test_a_client_that_cannot_be_told_of_progress_does_not_matter() -> Non
     pump = ProgressPump(send)
     pump.put(Progress(1, None, None))
     await pump.finish()
+
+
+async def test_waiting_for_a_person_is_told_while_it_lasts_and_takes_nothing_from_the_progress(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pedelec_core.mcp_gateway.progress.REMIND_SECONDS", 0)
+    sent: list[tuple[float, float | None, str | None]] = []
+    reminded = asyncio.Event()
+
+    async def send(done: float, total: float | None, message: str | None) -> None:
+        sent.append((done, total, message))
+        if len(sent) >= 4:
+            reminded.set()
+
+    asked = OpenQuestion(
+        id="q1", kind="approval", message="Sure?", arguments=None, schema={}, name=None, hidden=False
+    )
+    pump = ProgressPump(send)
+    pump.put(Progress(1, 3, "one"))
+    pump.put(Waiting((asked,)))
+    await reminded.wait()
+    pump.put(Waiting(()))
+    pump.put(Progress(2, 3, "two"))
+    await pump.finish()
+    waiting = "Waiting for the user: Sure?"
+    assert [message for _, _, message in sent][:4] == ["one", waiting, waiting, waiting]
+    assert [message for _, _, message in sent][-2:] == ["The user has answered.", "two"]
+    values = [done for done, _, _ in sent]
+    assert values == sorted(set(values)), "strictly rising"
+    assert (values[-2] < 1.01, values[-1]) == (True, 2)
+    assert {total for _, total, _ in sent} == {3}

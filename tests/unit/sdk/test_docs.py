@@ -21,6 +21,8 @@ TYPES = {
     "int": "integer",
     "float": "number",
     "bool": "boolean",
+    "bool | Handler": "boolean",
+    "Approval": "string",
     "JsonObject": "object",
     "JsonObject | RawJson": "object",
     "list[JsonObject]": "array of objects",
@@ -70,7 +72,7 @@ def test_the_page_has_every_member_of_a_tool_s_manifest() -> None:
     required = {"name", "description", "args_schema"}
     expected = {}
     for field in dataclasses.fields(ToolDefinition):
-        if field.name != "handler":
+        if field.name not in {"handler", "asks"}:
             kind = TYPES[_annotation(field.type).removesuffix(" | None")]
             expected[protocol.to_camel(field.name)] = kind + ("" if field.name in required else "?")
     assert described == expected

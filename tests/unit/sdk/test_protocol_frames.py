@@ -25,9 +25,12 @@ from pedelec.protocol import (
     Response,
     ResumeSession,
     SubmitToolResult,
+    ToolAnswer,
     ToolCall,
     ToolCancel,
     ToolProgress,
+    ToolResumed,
+    ToolWaiting,
     Welcome,
     decode_from_core,
     decode_from_page,
@@ -82,6 +85,42 @@ FROM_PAGE: list[tuple[Message, str]] = [
         ToolProgress(session_id="s", tool_request_id="t", done=1),
         '{"type":"tool_progress","sessionId":"s","toolRequestId":"t","done":1}',
     ),
+    (
+        ToolWaiting(
+            session_id="s",
+            tool_request_id="t",
+            question_id="q1",
+            kind="approval",
+            message="Allow?",
+            arguments="x: 1",
+            schema={"type": "object"},
+            name="n",
+            hidden=True,
+        ),
+        (
+            '{"type":"tool_waiting","sessionId":"s","toolRequestId":"t","questionId":"q1","kind":"approval",'
+            '"message":"Allow?","arguments":"x: 1","schema":{"type":"object"},"name":"n","hidden":true}'
+        ),
+    ),
+    (
+        ToolWaiting(
+            session_id="s",
+            tool_request_id="t",
+            question_id="q2",
+            kind="question",
+            message="Which?",
+            schema={"type": "object"},
+            hidden=False,
+        ),
+        (
+            '{"type":"tool_waiting","sessionId":"s","toolRequestId":"t","questionId":"q2","kind":"question",'
+            '"message":"Which?","schema":{"type":"object"},"hidden":false}'
+        ),
+    ),
+    (
+        ToolResumed(session_id="s", tool_request_id="t", question_id="q1"),
+        '{"type":"tool_resumed","sessionId":"s","toolRequestId":"t","questionId":"q1"}',
+    ),
     (GetApprovalStatus(request_id="r6"), '{"type":"get_approval_status","requestId":"r6"}'),
     (
         RequestApproval(request_id="r7", tools=[{"name": "a"}], app_name="Board"),
@@ -132,6 +171,36 @@ FROM_CORE: list[tuple[Message, str]] = [
             '{"type":"tool_call","sessionId":"s","seq":3,"toolRequestId":"t","turnId":"u",'
             '"turnStartedAt":1700000000000,"tool":"a","timeoutMs":60000,"args":{"x":"é"}}'
         ),
+    ),
+    (
+        ToolCall(
+            session_id="s",
+            seq=3,
+            tool_request_id="t",
+            turn_id="u",
+            turn_started_at=1,
+            tool="a",
+            timeout_ms=1,
+            args={},
+            approval="always",
+        ),
+        (
+            '{"type":"tool_call","sessionId":"s","seq":3,"toolRequestId":"t","turnId":"u","turnStartedAt":1,'
+            '"tool":"a","timeoutMs":1,"args":{},"approval":"always"}'
+        ),
+    ),
+    (
+        ToolAnswer(
+            session_id="s", tool_request_id="t", question_id="q1", action="accept", content={"answer": "é"}
+        ),
+        (
+            '{"type":"tool_answer","sessionId":"s","toolRequestId":"t","questionId":"q1","action":"accept",'
+            '"content":{"answer":"é"}}'
+        ),
+    ),
+    (
+        ToolAnswer(session_id="s", tool_request_id="t", question_id="q1", action="decline"),
+        '{"type":"tool_answer","sessionId":"s","toolRequestId":"t","questionId":"q1","action":"decline"}',
     ),
     (
         ToolCancel(session_id="s", seq=4, tool_request_id="t", reason="timeout"),

@@ -51,7 +51,7 @@ def test_the_public_names_of_the_classes_are_these() -> None:
     }
     assert public(dir(Pedelec)) == {
         *("create_session", "resume_session", "get_approval_status", "close", "max_result_bytes"),
-        *("createSession", "resumeSession", "getApprovalStatus"),
+        *("createSession", "resumeSession", "getApprovalStatus", "on_question", "onQuestion"),
     }
 
 
