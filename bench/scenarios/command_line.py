@@ -17,7 +17,7 @@ from bench.model import Budget, Measurement, Scenario
 from bench.rounds import interleave
 from pedelec.protocol import ToolCall
 from pedelec_core.runtime.progress import Progress
-from tests.harness import CoreProcess, PageClient, tool
+from tests.harness import WITHOUT_RATES, CoreProcess, PageClient, tool
 from tests.harness.core_process import clean_environment
 
 ROUNDS = 60
@@ -30,7 +30,7 @@ _CLI = str(Path(sys.executable).with_name("pedelec-cli"))
 
 def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
     """Measure with the interpreter that runs the bench."""
-    with CoreProcess(folder / "state") as core, PageClient(core.url) as page:
+    with CoreProcess(folder / "state", *WITHOUT_RATES) as core, PageClient(core.url) as page:
         page.create_session([tool("echo")])
         answering = threading.Thread(target=_answer_calls, args=[page], daemon=True)
         answering.start()

@@ -8,7 +8,7 @@ from bench.browsers import SITE, open_browser, open_page
 from bench.model import Budget, Measurement, Scenario
 from bench.rounds import interleave
 from pedelec_core.runtime.progress import Progress
-from tests.harness import CoreProcess
+from tests.harness import WITHOUT_RATES, CoreProcess
 
 ROUNDS = 25
 PYTHON_BUDGET = Budget(1.6)
@@ -27,7 +27,7 @@ _CONTENDERS = {
 
 def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
     """Measure in Chromium, and in Firefox for information."""
-    with CoreProcess(folder / "state", "--site", str(SITE)) as core:
+    with CoreProcess(folder / "state", "--site", str(SITE), *WITHOUT_RATES) as core:
         return [
             *_measure(core.url, "chromium", progress, python=PYTHON_BUDGET, javascript=JAVASCRIPT_BUDGET),
             *_measure(core.url, "firefox", progress),

@@ -11,7 +11,7 @@ from bench.calls_page import PYTHON, open_calls_page
 from bench.model import Budget, Measurement, Scenario
 from bench.rounds import Contender, interleave
 from pedelec_core.runtime.progress import Progress
-from tests.harness import CoreProcess
+from tests.harness import WITHOUT_RATES, CoreProcess
 
 ROUNDS = 25
 CALLS = 60
@@ -30,7 +30,7 @@ def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
         contenders: dict[str, Contender] = {}
         for name, options in _OPTIONS.items():
             state_dir = folder / str(len(contenders))
-            core = stack.enter_context(CoreProcess(state_dir, "--site", str(SITE), *options))
+            core = stack.enter_context(CoreProcess(state_dir, "--site", str(SITE), *WITHOUT_RATES, *options))
             sessions = open_calls_page(browser, core.url)[PYTHON]
             agent = stack.enter_context(AgentConnection(core.runtime["socket"]))
             contenders[name] = partial(median_call_ms, agent, "echo", sessions[0], CALLS)

@@ -18,7 +18,7 @@ from pathlib import Path
 from bench.agent import AgentConnection
 from bench.model import Budget, Measurement, Scenario
 from pedelec_core.runtime.progress import Progress
-from tests.harness import CoreProcess
+from tests.harness import WITHOUT_RATES, CoreProcess
 
 FEW, MANY = 10, 1_000
 CALLS_PER_SECOND = 200
@@ -57,7 +57,7 @@ class _Load:
     ) -> None:
         self.idle_cpu = 0.0
         with ExitStack() as stack:
-            core = stack.enter_context(CoreProcess(state_dir))
+            core = stack.enter_context(CoreProcess(state_dir, *WITHOUT_RATES))
             progress(f"opening {pages} pages")
             threads = stack.enter_context(_swarm(core.url, pages))
             agents = [stack.enter_context(AgentConnection(core.runtime["socket"])) for _ in range(AGENTS)]

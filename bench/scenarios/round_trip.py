@@ -21,7 +21,7 @@ from bench.calls_page import JAVASCRIPT, PYTHON, TYPED, open_calls_page
 from bench.model import Budget, Measurement, Scenario
 from bench.rounds import Contender, interleave
 from pedelec_core.runtime.progress import Progress
-from tests.harness import CoreProcess
+from tests.harness import WITHOUT_RATES, CoreProcess
 
 ROUNDS = 15
 CALLS = 100
@@ -39,7 +39,7 @@ LOCAL_SOCKET = "the local socket's part (a status request)"
 def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
     """Measure in Chromium."""
     with ExitStack() as stack:
-        core = stack.enter_context(CoreProcess(folder / "state", "--site", str(SITE)))
+        core = stack.enter_context(CoreProcess(folder / "state", "--site", str(SITE), *WITHOUT_RATES))
         echo_url = stack.enter_context(_echo_server())
         progress("starting Python in chromium")
         browser = stack.enter_context(open_browser("chromium"))

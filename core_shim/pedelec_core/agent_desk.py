@@ -159,6 +159,9 @@ class AgentDesk:
             raise self._hub.commits.failure
         session = self._session_for(request)
         attempt = self._watch.attempt(session, request.tool, request.args_text)
+        if wait := session.call_rate.take(now().seconds):
+            too_fast = call_errors.too_fast(request.tool, self._hub.limits.calls.per_second, wait)
+            raise attempt.not_run(too_fast, now().seconds)
         try:
             call = self._checked(session, request)
         except PedelecError as error:
@@ -221,7 +224,7 @@ class AgentDesk:
 
     def _checked(self, session: Session, request: ToolCallRequest) -> Call:
         tool = session.registry.get(request.tool)
-        args = parse_args(request.args_text, self._hub.limits)
+        args = parse_args(request.args_text, self._hub.limits.wire)
         tool.validate(args)
         timeout_ms = request.timeout_ms or tool.timeout_ms or DEFAULT_TOOL_TIMEOUT_MS
         return Call(

@@ -4,6 +4,8 @@ Owns the facts in Core's own call errors (`details`), and the sentences that dep
 Decides nothing; class, effects, and what is usually said and advised stand in `pedelec.catalogue`.
 """
 
+import math
+
 from pedelec.errors import Code, Effects, ErrorClass, PedelecError
 
 
@@ -74,6 +76,16 @@ def busy(tool: str, count: int, doing: str) -> PedelecError:
         Code.TOOL_BUSY,
         f"{tool} was not run: {calls} of this session already {doing}.",
         details={"tool": tool, "count": count},
+    )
+
+
+def too_fast(tool: str, per_second: float, wait_seconds: float) -> PedelecError:
+    """The session's limit on calls per second is reached."""
+    return PedelecError(
+        Code.TOOL_BUSY,
+        f"{tool[:200]} was not run: a session takes {per_second:g} calls per second, and more came.",
+        retry_after_seconds=max(1, math.ceil(wait_seconds)),
+        details={"tool": tool[:200], "callsPerSecond": per_second},
     )
 
 

@@ -18,7 +18,6 @@ from pedelec.protocol import (
     CoreMessage,
     Ended,
     JsonObject,
-    Limits,
     ToolAnswer,
     ToolCall,
     ToolCancel,
@@ -31,7 +30,6 @@ from pedelec_core.invocation import (
     Accept,
     Answer,
     AnswerOnPage,
-    CallLimits,
     CancelOnPage,
     Decision,
     Deliver,
@@ -42,6 +40,7 @@ from pedelec_core.invocation import (
     TellWaiting,
 )
 from pedelec_core.journal import Journal
+from pedelec_core.limits import CoreLimits
 from pedelec_core.records import session_from_record
 from pedelec_core.sessions import Session, SessionTimes
 
@@ -98,14 +97,12 @@ class Hub:
     def __init__(
         self,
         *,
-        limits: Limits | None = None,
-        call_limits: CallLimits | None = None,
+        limits: CoreLimits | None = None,
         times: SessionTimes | None = None,
         journal: Journal | None = None,
     ) -> None:
         self.instance_id = new_id("core_")
-        self.limits = limits or Limits()
-        self.call_limits = call_limits or CallLimits()
+        self.limits = limits or CoreLimits()
         self.times = times or SessionTimes()
         self.sessions: dict[str, Session] = {}
         self.waiters: dict[str, Waiter] = {}
@@ -170,7 +167,7 @@ class Hub:
                     record,
                     invocations,
                     new_id=new_id,
-                    limits=self.call_limits,
+                    limits=self.limits,
                     times=self.times,
                     now=moment,
                 )

@@ -29,11 +29,15 @@ class CallLimits:
     """Calls that are unsettled and not waiting for an exclusive tool."""
     waiting: int = 64
     """Calls that wait for an exclusive tool."""
+    per_second: float = 100.0
+    """How many calls agents may make, in the long run."""
+    burst: int = 200
+    """How many calls they may make before that rate counts."""
     remembered: int = 256
     """Settled invocations kept for replay and for late results."""
     remembered_bytes: int = 16 * 1024 * 1024
     """Of their results, those in the journal not counted: large ones are kept there alone."""
-    remember_seconds: float = 300
+    remember_seconds: float = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from typing import Final
 from pedelec.errors import PedelecError
 from pedelec_core import __version__
 from pedelec_core.command_errors import CommandError
+from pedelec_core.limits import with_settings
 from pedelec_core.loop_guard import LoopLimits
 from pedelec_core.origins import ORIGINS_NAME, OriginStore, normalize_origin
 from pedelec_core.runtime.errors import BundleError
@@ -105,6 +106,14 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="let the pages of approved origins inspect their own sessions, as Core's own pages may",
     )
+    serve.add_argument(
+        "--limit",
+        type=_limit,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a limit anew, such as calls-per-second=20; may be given several times (docs/security.md)",
+    )
     serve.set_defaults(run=_serve)
 
     mcp = commands.add_parser("mcp", parents=[state], help="serve an MCP client on stdin and stdout")
@@ -185,6 +194,14 @@ def _count(text: str) -> int | None:
     return int(text) or None
 
 
+def _limit(text: str) -> str:
+    try:
+        with_settings([text])
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
 def _origin(text: str) -> str:
     try:
         return normalize_origin(text)
@@ -206,6 +223,7 @@ def _serve(options: argparse.Namespace) -> int:
             grace_seconds=options.grace_seconds,
             loop_limits=LoopLimits(calls_per_turn=options.calls_per_turn, failures=options.failures_in_a_row),
             inspector=options.inspector,
+            limits=with_settings(options.limit),
         ),
         _announce,
     )

@@ -37,10 +37,12 @@ from pedelec.protocol import (
     ToolWaiting,
     Welcome,
     decode_from_page,
+    encode,
     encode_value,
     to_camel,
 )
 from pedelec_core import __version__, call_errors
+from pedelec_core.admission import Admission
 from pedelec_core.approvals import Claim, claim_of, not_approved
 from pedelec_core.call_events import Progress
 from pedelec_core.heartbeats import Heartbeats
@@ -79,6 +81,9 @@ class Approver(Protocol):
         """Whoever asked is gone."""
 
 
+_COUNTED: Final = (CreateSession, ResumeSession, EndSession, RequestApproval, GetApprovalStatus)
+"""Requests of which a page may have some unanswered. Results are not among them: calls have limits."""
+
 type _Outcome = tuple[JsonObject | None, tuple[Session, int] | None]
 """A message's result, and the session that the page joins once it has been told."""
 
@@ -90,6 +95,8 @@ class _Page:
     number: int
     """Of its connection, in the order in which they were opened."""
     instance_id: str = ""
+    unanswered: int = 0
+    """How many of its requests it has not been answered yet; results are not counted."""
     waiting: dict[str, str] = field(default_factory=dict)
     """By the ids of requests that wait for a person: what to call them to the approver."""
 
@@ -100,6 +107,15 @@ class _Page:
 
     def send(self, message: CoreMessage) -> None:
         self.hub.tell(self.connection, message)
+
+    def answer(self, request: PageMessage, response: Response) -> None:
+        """Send the one response to a request."""
+
+        def told() -> None:
+            self.unanswered -= isinstance(request, _COUNTED)
+            self.connection.send(encode(response))
+
+        self.hub.commits.tell(told)
 
     def close(self, code: int, reason: str) -> None:
         """Close once everything said before is sent."""
@@ -116,6 +132,7 @@ class PageDesk:
         self._newest: dict[tuple[str, str], _Page] = {}  # by origin and instance id
         self._numbers = itertools.count(1)
         self._heartbeats = Heartbeats(hub, heartbeat_seconds)
+        self._admission = Admission(hub.limits)
 
     def opened(self, connection: PageConnection) -> None:
         """A page's connection is open. Its first frame has to be `hello`."""
@@ -150,22 +167,36 @@ class PageDesk:
             message = decode_from_page(text)
         except ProtocolError as error:
             _refuse(page, error, error.request_id)
-        else:
-            self._answer(page, message)
+            return
+        if isinstance(message, _COUNTED):
+            try:
+                self._admission.check_request(page.unanswered)
+            except PedelecError as error:
+                _refuse(page, error, message.request_id)
+                return
+            page.unanswered += 1
+        self._answer(page, message)
 
     def _answer(self, page: _Page, message: PageMessage) -> None:
         request_id: str | None = getattr(message, "request_id", None)
         try:
             result, session = self._handle(page, message)
         except PedelecError as error:
-            _refuse(page, error, request_id)
+            self._refuse_request(page, message, error)
             return
         if result is None:
             return  # the answer comes later
         if request_id is not None:
-            page.send(Response(request_id=request_id, ok=True, result=result))
+            page.answer(message, Response(request_id=request_id, ok=True, result=result))
         if session is not None:
             self._join(page, *session)
+
+    def _refuse_request(self, page: _Page, message: PageMessage, error: PedelecError) -> None:
+        request_id: str | None = getattr(message, "request_id", None)
+        if request_id is None:
+            _refuse(page, error, None)
+        else:
+            page.answer(message, Response(request_id=request_id, ok=False, error=error.to_wire()))
 
     def origins_changed(self) -> None:
         """Origins were approved or revoked: the sessions of those that are not approved are over."""
@@ -208,6 +239,7 @@ class PageDesk:
                 return {"sessionId": session.id}, (session, 0)
             case ResumeSession():
                 session = self._owned(page, message.session_id)
+                self._admission.check_join(session, page.instance_id)
                 return {"sessionId": session.id}, (session, message.last_seq)
             case EndSession():
                 self._hub.end(self._owned(page, message.session_id), "requested")
@@ -242,7 +274,7 @@ class PageDesk:
         def decided(error: PedelecError | None) -> None:
             page.waiting.pop(request_id, None)
             if error is not None:
-                _refuse(page, error, request_id)
+                self._refuse_request(page, message, error)
             else:
                 self._answer(page, message)
 
@@ -268,7 +300,7 @@ class PageDesk:
         self._heartbeats.start(page.connection)
         # A stranger learns that Core is there, and nothing by which to know it again elsewhere.
         stranger = self._is_stranger(page)
-        limits = Limits() if stranger else self._hub.limits
+        limits = Limits() if stranger else self._hub.limits.wire
         page.send(
             Welcome(
                 protocol=PROTOCOL_VERSION,
@@ -297,16 +329,19 @@ class PageDesk:
         made_by = (page.instance_id, message.request_id)
         if known := next((each for each in self._hub.live_sessions() if each.made_by == made_by), None):
             return known
+        moment = now()
+        origin = page.connection.origin
+        self._admission.check_session(message, origin, self._hub.live_sessions(), moment.seconds)
         session = Session(
             new_id("ses_"),
-            origin=page.connection.origin,
-            app_name=message.app_name,
-            guidance=message.guidance,
-            registry=ToolRegistry.from_manifests(message.tools),
+            origin=origin,
+            app_name=self._admission.app_name(message),
+            guidance=self._admission.guidance(message),
+            registry=ToolRegistry.from_manifests(message.tools, self._hub.limits.offers),
             auto_end=message.auto_end_on_disconnect,
-            now=now(),
+            now=moment,
             new_id=new_id,
-            limits=self._hub.call_limits,
+            limits=self._hub.limits.calls,
             times=self._hub.times,
             made_by=made_by,
         )
@@ -332,7 +367,7 @@ class PageDesk:
 
         One that is not in order is answered as the SDK would have answered it: the agent must not wait.
         """
-        limits = self._hub.limits
+        limits = self._hub.limits.wire
         try:
             return json_safe.encode(
                 result, max_bytes=limits.max_result_bytes, max_depth=limits.max_depth

@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 
 from pedelec.errors import PedelecError
 from pedelec.protocol import RawJson, encode_value
-from pedelec_core.invocation import Call, CallLimits, Instant, Invocation, Outcome, State
+from pedelec_core.invocation import Call, Instant, Invocation, Outcome, State
+from pedelec_core.limits import CoreLimits
 from pedelec_core.registry import ToolRegistry
 from pedelec_core.sessions import Session, SessionTimes
 
@@ -103,7 +104,7 @@ def session_from_record(
     invocations: list[InvocationRecord],
     *,
     new_id: Callable[[str], str],
-    limits: CallLimits,
+    limits: CoreLimits,
     times: SessionTimes,
     now: Instant,
 ) -> Session:
@@ -113,11 +114,11 @@ def session_from_record(
         origin=record.origin,
         app_name=record.app_name,
         guidance=record.guidance,
-        registry=ToolRegistry.from_manifests(json.loads(record.tools)),
+        registry=ToolRegistry.from_manifests(json.loads(record.tools), limits.offers),
         auto_end=bool(record.auto_end),
         now=now,
         new_id=new_id,
-        limits=limits,
+        limits=limits.calls,
         times=times,
     )
     ended = record.ended_at_ms

@@ -25,14 +25,13 @@ from pedelec.protocol import (
     Limits,
     to_camel,
 )
+from pedelec_core import page_text
 from pedelec_core.corrections import corrected
+from pedelec_core.limits import OfferLimits
 from pedelec_core.schema_budget import may_be_listed, size_of_schema
 from pedelec_core.violations import Path, args_invalid, describe, json_pointer, nearest, type_name
 
-MAX_TOOLS: Final = 256
-MAX_SCHEMA_BYTES: Final = 64 * 1024
 MAX_SCHEMA_DEPTH: Final = 100
-MAX_DESCRIPTION_CHARS: Final = 8_192
 
 _NAME: Final = re.compile(TOOL_NAME_PATTERN, re.ASCII)
 _NAMES_SHOWN: Final = 10
@@ -107,19 +106,21 @@ class ToolRegistry:
         self._tools = {tool.name: tool for tool in tools}
 
     @classmethod
-    def from_manifests(cls, manifests: list[JsonObject]) -> Self:
+    def from_manifests(cls, manifests: list[JsonObject], limits: OfferLimits | None = None) -> Self:
         """Read what a page declared.
 
         Raises:
             PedelecError: `INVALID_INPUT`; message and `details` (`tool`, `index`, `field`) say which tool and
                 field is wrong, and why.
         """
-        if len(manifests) > MAX_TOOLS:
-            problem = f"A session may offer {MAX_TOOLS} tools; these are {len(manifests)}."
-            raise PedelecError(Code.INVALID_INPUT, problem, details={"field": "tools", "limit": MAX_TOOLS})
+        limits = limits or OfferLimits()
+        most = limits.tools_per_session
+        if len(manifests) > most:
+            problem = f"A session may offer {most} tools; these are {len(manifests)}."
+            raise PedelecError(Code.INVALID_INPUT, problem, details={"field": "tools", "limit": most})
         tools: dict[str, Tool] = {}
         for index, manifest in enumerate(manifests):
-            tool = _ManifestReader(manifest, index).tool()
+            tool = _ManifestReader(manifest, index, limits).tool()
             if tool.name in tools:
                 raise _invalid_tool(tool.name, index, "name", "is declared twice")
             tools[tool.name] = tool
@@ -195,9 +196,10 @@ def _unusable(message: str, path: Path = (), **facts: JsonValue) -> PedelecError
 class _ManifestReader:
     """Reads one manifest; every method raises `INVALID_INPUT` that names the field it reads."""
 
-    def __init__(self, manifest: JsonObject, index: int) -> None:
+    def __init__(self, manifest: JsonObject, index: int, limits: OfferLimits) -> None:
         self._manifest = manifest
         self._index = index
+        self._limits = limits
         name = manifest.get("name")
         self._name = name if isinstance(name, str) else ""
 
@@ -220,13 +222,14 @@ class _ManifestReader:
 
     def _description(self) -> str:
         description = self._manifest.get("description")
-        if not isinstance(description, str) or not description.strip():
+        if not isinstance(description, str) or not page_text.on_lines(description).strip():
             raise self._invalid("description", "must be a string that says what the tool does")
-        if len(description) > MAX_DESCRIPTION_CHARS:
-            raise self._invalid("description", f"must not be longer than {MAX_DESCRIPTION_CHARS} characters")
+        most = self._limits.description_chars
+        if len(description) > most:
+            raise self._invalid("description", f"must not be longer than {most} characters")
         if not _is_unicode(description):
             raise self._invalid("description", "must not hold lone surrogates")
-        return description
+        return page_text.on_lines(description)
 
     def _title(self) -> str | None:
         title = self._manifest.get("title")
@@ -236,7 +239,7 @@ class _ManifestReader:
             raise self._invalid("title", "must be a string (of valid Unicode) that is not blank")
         if len(title) > MAX_TOOL_TITLE_CHARS:
             raise self._invalid("title", f"must not be longer than {MAX_TOOL_TITLE_CHARS} characters")
-        return title
+        return page_text.on_one_line(title, MAX_TOOL_TITLE_CHARS) or None
 
     def _timeout_ms(self) -> int | None:
         timeout_ms = self._manifest.get("timeoutMs")
@@ -274,12 +277,13 @@ class _ManifestReader:
         return schema
 
     def _usable(self, field_name: str, schema: JsonObject) -> JsonObject:
+        most = self._limits.schema_bytes
         try:
-            json_safe.encode(schema, max_bytes=MAX_SCHEMA_BYTES, max_depth=MAX_SCHEMA_DEPTH)
+            json_safe.encode(schema, max_bytes=most, max_depth=MAX_SCHEMA_DEPTH)
         except json_safe.NotJsonSafeError as error:
             raise self._invalid(field_name, f"cannot be used at {error.path}: {error.hint}") from None
         except json_safe.TooLargeError:
-            raise self._invalid(field_name, f"must not be larger than {MAX_SCHEMA_BYTES} bytes") from None
+            raise self._invalid(field_name, f"must not be larger than {most} bytes") from None
         return schema
 
     def _validator(self, field_name: str, schema: JsonObject) -> jsonschema_rs.Validator:

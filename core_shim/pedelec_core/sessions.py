@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pedelec_core.invocation import CallLimits, Decision, Instant, Invocation
 from pedelec_core.invocations import Invocations
+from pedelec_core.limits import TokenBucket
 from pedelec_core.registry import ToolRegistry
 
 
@@ -67,6 +68,7 @@ class Session:
         self.created_at_ms = now.epoch_ms
         self.ended_at: float | None = None
         self.calls = Invocations(limits=limits, new_id=new_id, next_seq=self.next_seq)
+        self.call_rate = TokenBucket(limits.per_second, limits.burst)
         self._limits = limits
         self._times = times
         self._seq = 0

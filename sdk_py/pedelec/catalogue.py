@@ -89,6 +89,8 @@ class Code(StrEnum):
     CREATE_SESSION_NOT_APPROVED = "CREATE_SESSION_NOT_APPROVED"
     APPROVAL_REJECTED = "APPROVAL_REJECTED"
     APPROVAL_TIMEOUT = "APPROVAL_TIMEOUT"
+    TOO_MANY_REQUESTS = "TOO_MANY_REQUESTS"
+    LIMIT_REACHED = "LIMIT_REACHED"
     NOT_SUPPORTED = "NOT_SUPPORTED"
     # the way between page, Core and command line
     SDK_BRIDGE_TIMEOUT = "SDK_BRIDGE_TIMEOUT"
@@ -354,6 +356,20 @@ CATALOGUE: dict[Code, CodeInfo] = {
             "Ask the user whether to let it in; if so, the user runs: pedelec-core approve {origin}",
             "Then reload the page.",
         ),
+    ),
+    Code.TOO_MANY_REQUESTS: CodeInfo(
+        "More requests come than Core takes.",
+        error_class=ErrorClass.RETRYABLE,
+        effects=Effects.NONE,
+        error_type=ErrorType.RATE_LIMITED,
+        retry_after_seconds=1,
+        recovery=("Wait {retryAfterSeconds} s, then do it again.",),
+    ),
+    Code.LIMIT_REACHED: CodeInfo(
+        "There are as many as may be; `details.limit` says of what.",
+        error_class=ErrorClass.USER_INPUT,
+        effects=Effects.NONE,
+        recovery=("Ask the user to close other tabs of this page, then to reload it.",),
     ),
     Code.NOT_SUPPORTED: CodeInfo("This part of the TypeScript SDK's interface is not built."),
     Code.SDK_BRIDGE_TIMEOUT: CodeInfo(

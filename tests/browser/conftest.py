@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwr
 
 from pedelec_core.runtime.commands import build as build_bundle
 from tests.browser.browser_page import BrowserPage
-from tests.harness import CoreProcess
+from tests.harness import WITHOUT_RATES, CoreProcess
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -75,7 +75,9 @@ def _current_bundle() -> None:
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[CoreProcess]:
     """A running Core, for the whole module."""
-    with CoreProcess(tmp_path_factory.mktemp("core") / "state", "--site", str(site)) as running:
+    with CoreProcess(
+        tmp_path_factory.mktemp("core") / "state", "--site", str(site), *WITHOUT_RATES
+    ) as running:
         yield running
 
 

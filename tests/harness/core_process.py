@@ -32,6 +32,22 @@ WAIT_SECONDS = 20.0
 _BIN = Path(sys.executable).parent
 
 
+def limits(**values: float) -> list[str]:
+    """The words that set limits of a Core: `limits(calls_per_second=5)`."""
+    words = [f"{name.replace('_', '-')}={value}" for name, value in values.items()]
+    return [word for setting in words for word in ("--limit", setting)]
+
+
+WITHOUT_RATES = limits(
+    calls_per_second=1_000_000,
+    calls_burst=1_000_000,
+    sessions_at_once=1_000_000,
+    sessions_per_origin=1_000_000,
+    connections_per_origin=1_000_000,
+)
+"""For tests and measurements that do more in a second than people's agents and pages."""
+
+
 @dataclass(frozen=True, slots=True)
 class CliResult:
     """What a command did: its exit status and its output."""

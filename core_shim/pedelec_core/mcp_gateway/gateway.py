@@ -198,7 +198,7 @@ class Gateway:
             return results.of_error(PedelecError(Code.INTERNAL_ERROR))
 
     async def _call_own(self, ctx: Context, tool: Tool, args_text: str) -> CallToolResult:
-        args = parse_args(args_text, self._hub.limits)
+        args = parse_args(args_text, self._hub.limits.wire)
         tool.validate(args)
         catalogue = self._current()
         if tool.name == own_tools.LIST_NAME:

@@ -19,7 +19,6 @@ from typing import Final, override
 import uvicorn
 from starlette.types import ASGIApp
 
-from pedelec.protocol import Limits
 from pedelec_core import __version__
 from pedelec_core.agent_desk import AgentDesk
 from pedelec_core.approval_desk import ApprovalDesk, approve_or_say_why
@@ -30,6 +29,7 @@ from pedelec_core.inspector.commands import commands_for
 from pedelec_core.inspector.desk import InspectorDesk
 from pedelec_core.ipc import LocalServer
 from pedelec_core.journal import Journal, JournalError
+from pedelec_core.limits import CoreLimits
 from pedelec_core.loop_guard import LoopLimits
 from pedelec_core.mcp_gateway.door import McpDoor
 from pedelec_core.origins import ORIGINS_NAME, OriginStore
@@ -69,6 +69,7 @@ class ServeOptions:
     loop_limits: LoopLimits = field(default_factory=LoopLimits)
     inspector: bool = False
     """Whether the pages of approved origins, too, may look at their own sessions."""
+    limits: CoreLimits = field(default_factory=CoreLimits)
 
 
 class _Server(uvicorn.Server):
@@ -145,7 +146,7 @@ class _Core:
         _warn_without_bundle()
         grace = self._options.grace_seconds
         times = None if grace is None else SessionTimes(end_grace=grace, loss_grace=grace)
-        hub = Hub(journal=self._journal, times=times)
+        hub = Hub(limits=self._options.limits, journal=self._journal, times=times)
         if self._journal is not None:
             hub.restore(self._journal)
         guard = Guard(self._port, self._origins.is_approved)
@@ -159,7 +160,7 @@ class _Core:
         app = build_app(
             pages, approvals, self._inspector(hub, desk, guard), mcp, token, guard, self._options.site
         )
-        server = _Server(_uvicorn_config(app))
+        server = _Server(_uvicorn_config(app, self._options.limits))
         approvals.watch(pages.origins_changed)
         pages.origins_changed()  # what was revoked while no Core ran
         terminal = self._terminal(approvals)
@@ -240,12 +241,12 @@ def _warn_without_bundle() -> None:
         _log.warning("pages cannot start Python here: %s", error)
 
 
-def _uvicorn_config(app: ASGIApp) -> uvicorn.Config:
+def _uvicorn_config(app: ASGIApp, limits: CoreLimits) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http="h11",
         ws=PageProtocol,
-        ws_max_size=Limits().max_frame_bytes,
+        ws_max_size=limits.wire.max_frame_bytes,
         ws_ping_interval=None,  # pages have heartbeats of our own
         # Loopback gains nothing from compression, and a small frame could unpack to a huge one.
         ws_per_message_deflate=False,

@@ -24,6 +24,7 @@ from pedelec_core.agent_desk import AgentDesk, CallAnswer, ToolCallRequest
 from pedelec_core.hub import Hub
 from pedelec_core.invocation import CallLimits
 from pedelec_core.journal import Batch, Journal, JournalError
+from pedelec_core.limits import CoreLimits
 from pedelec_core.page_desk import PageDesk
 from pedelec_core.sessions import SessionTimes
 from tests.harness.approvers import EveryOrigin
@@ -98,7 +99,8 @@ async def test_a_session_that_is_over_is_forgotten_and_leaves_the_loop_alone(
     loop_errors: list[dict[str, object]],
 ) -> None:
     hub = Hub(
-        call_limits=CallLimits(remember_seconds=0.02), times=SessionTimes(end_grace=0.01, loss_grace=0.01)
+        limits=CoreLimits(calls=CallLimits(remember_seconds=0.02)),
+        times=SessionTimes(end_grace=0.01, loss_grace=0.01),
     )
     page = Page(hub)
     page.create_session()

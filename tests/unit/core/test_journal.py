@@ -13,6 +13,7 @@ from pedelec.errors import PedelecError
 from pedelec.protocol import JsonValue, RawJson, encode_value
 from pedelec_core.invocation import Call, CallLimits, Instant, Invocation, Outcome, State
 from pedelec_core.journal import _MIGRATIONS, Batch, Journal, JournalError
+from pedelec_core.limits import CoreLimits
 from pedelec_core.records import from_record, session_from_record, session_to_record, to_record
 from pedelec_core.registry import ToolRegistry
 from pedelec_core.sessions import Session, SessionTimes
@@ -158,7 +159,7 @@ def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
 
 def test_a_restored_session_offers_the_same_and_counts_on_from_above() -> None:
     record = session_to_record(a_session(), 7, NOW)
-    session = session_from_record(record, [], new_id=str, limits=CallLimits(), times=SessionTimes(), now=NOW)
+    session = session_from_record(record, [], new_id=str, limits=CoreLimits(), times=SessionTimes(), now=NOW)
     assert session_to_record(session, 7, NOW) == record
     assert session.next_seq() > 1_000_000
 

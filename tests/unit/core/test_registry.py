@@ -6,7 +6,10 @@ import pytest
 
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, TOOL_HINTS, JsonObject, to_camel
-from pedelec_core.registry import MAX_SCHEMA_BYTES, MAX_TOOLS, ToolRegistry
+from pedelec_core.limits import OfferLimits
+from pedelec_core.registry import ToolRegistry
+
+LIMITS = OfferLimits()
 
 
 def manifest(**fields: Any) -> JsonObject:
@@ -84,7 +87,7 @@ def test_any_name_of_the_pattern_is_an_ordinary_name(name: str) -> None:
         ("argsSchema", {"type": "object", "$ref": "http://example.com/schema"}),
         ("argsSchema", {"type": "object", "$ref": "file:///etc/hostname"}),
         ("argsSchema", {"type": "object", "$schema": "http://example.com/unknown"}),
-        ("argsSchema", {"type": "object", "description": "x" * MAX_SCHEMA_BYTES}),
+        ("argsSchema", {"type": "object", "description": "x" * LIMITS.schema_bytes}),
         ("argsSchema", nested(100)),
         ("argsSchema", nested(5_000)),
         ("argsSchema", {"type": "object", "title": "half a \ud83d"}),
@@ -126,9 +129,9 @@ def test_a_name_declared_twice_is_refused() -> None:
 
 
 def test_there_is_a_limit_to_the_number_of_tools() -> None:
-    most = [manifest(name=f"t{number}") for number in range(MAX_TOOLS)]
-    assert len(ToolRegistry.from_manifests(most).names()) == MAX_TOOLS
-    assert str(MAX_TOOLS) in refusal(*most, manifest()).message
+    most = [manifest(name=f"t{number}") for number in range(LIMITS.tools_per_session)]
+    assert len(ToolRegistry.from_manifests(most).names()) == LIMITS.tools_per_session
+    assert str(LIMITS.tools_per_session) in refusal(*most, manifest()).message
 
 
 def test_a_session_may_offer_no_tools() -> None:
