@@ -21,8 +21,10 @@ from pedelec.protocol import (
     encode_value,
 )
 from pedelec_core import call_errors
+from pedelec_core.author_desk import AuthorDesk
 from pedelec_core.call_events import CallListener, Waiting
 from pedelec_core.call_watch import Attempt, CallWatch, facts_of
+from pedelec_core.failure_log import FailureLog
 from pedelec_core.hub import Hub, Waiter, new_id, now
 from pedelec_core.invocation import Answer, Call
 from pedelec_core.loop_guard import LoopLimits
@@ -41,6 +43,8 @@ class ToolCallRequest:
     call_id: str | None = None
     joins: bool = True
     """As `invocation.Call.joins`."""
+    replay: bool = False
+    """A person runs a failing call again, to see whether it still fails: no agent is caught in a loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +84,19 @@ class RunningCall:
     """A call that was admitted, in the hands of whoever made it. Made by `AgentDesk.begin`."""
 
     def __init__(
-        self, hub: Hub, session: Session, call: Call, attempt: Attempt, listener: CallListener | None
+        self,
+        hub: Hub,
+        session: Session,
+        call: Call,
+        attempt: Attempt,
+        failures: FailureLog,
+        listener: CallListener | None,
     ) -> None:
         self._hub = hub
         self._session = session
+        self._call = call
         self._attempt = attempt
+        self._failures = failures
         self._caller = new_id("caller_")
         self._waiter = Waiter(asyncio.get_running_loop().create_future(), listener)
         decisions = session.calls.call(call, self._caller, now())
@@ -106,6 +118,7 @@ class RunningCall:
         answer = await self._waiter.answer
         again = answer.joined or answer.replayed
         outcome, remark = self._attempt.answered(answer.outcome, now().seconds, counts=not again)
+        self._failures.note(self.invocation_id, self._call, outcome)
         return CallAnswer(replace(answer, outcome=outcome), remark=remark)
 
     def leave(self) -> None:
@@ -144,6 +157,7 @@ class AgentDesk:
     def __init__(self, hub: Hub, loop_limits: LoopLimits | None = None) -> None:
         self._hub = hub
         self._watch = CallWatch(loop_limits)
+        self._authors = AuthorDesk()
 
     def begin(self, request: ToolCallRequest, listener: CallListener | None = None) -> RunningCall:
         """Run a tool, or join or replay the call that this one is a retry of.
@@ -158,7 +172,7 @@ class AgentDesk:
         if self._hub.commits.failure is not None:
             raise self._hub.commits.failure
         session = self._session_for(request)
-        attempt = self._watch.attempt(session, request.tool, request.args_text)
+        attempt = self._watch.attempt(session, request.tool, request.args_text, is_guarded=not request.replay)
         if wait := session.call_rate.take(now().seconds):
             too_fast = call_errors.too_fast(request.tool, self._hub.limits.calls.per_second, wait)
             raise attempt.not_run(too_fast, now().seconds)
@@ -168,7 +182,8 @@ class AgentDesk:
             raise attempt.refused(error, now().seconds) from None
         attempt.admit(call, now().seconds)
         try:
-            return RunningCall(self._hub, session, call, attempt, listener)
+            failures = self._authors.log_of(session)
+            return RunningCall(self._hub, session, call, attempt, failures, listener)
         except PedelecError as error:
             raise attempt.not_run(error, now().seconds) from None
 
@@ -217,6 +232,18 @@ class AgentDesk:
             facts = facts_of(session, invocation.call.tool, invocation.call.args.text)
             outcome = replace(outcome, error=PedelecError.from_wire(advise(outcome.error, facts)))
         return CallAnswer(Answer("", invocation, outcome))
+
+    def lint(self, thread_id: str | None) -> JsonObject:
+        """What is wrong with a session's tools, and with the errors that its page gave."""
+        return self._authors.lint(self._session(thread_id))
+
+    def failing_case(self, invocation_id: str) -> JsonObject:
+        """A failing call as a test case, redacted.
+
+        Raises:
+            PedelecError: as `AuthorDesk.case`.
+        """
+        return self._authors.case(invocation_id)
 
     def status(self) -> JsonObject:
         """How Core is."""

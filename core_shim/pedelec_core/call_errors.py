@@ -103,6 +103,16 @@ def unknown_invocation(invocation_id: str) -> PedelecError:
     return PedelecError(Code.INVOCATION_NOT_FOUND, details={"invocationId": invocation_id})
 
 
+def unknown_failure(invocation_id: str) -> PedelecError:
+    """No such call is remembered to have failed."""
+    return PedelecError(
+        Code.INVOCATION_NOT_FOUND,
+        f"No call {invocation_id[:200]} is remembered to have failed: it worked, or is too long ago.",
+        recovery_steps=["Make the failing call again, and use the invocationId of its answer."],
+        details={"invocationId": invocation_id[:200]},
+    )
+
+
 def result_pending(tool: str, invocation_id: str, told: str | None) -> PedelecError:
     """`tool-result` asked for what has not come yet. `told` is the code the call was answered with."""
     answered = f" It was answered {told}; its late result has not come." if told else ""

@@ -33,9 +33,12 @@ class CallWatch:
         self._limits = limits or LoopLimits()
         self._guards: WeakKeyDictionary[Session, LoopGuard] = WeakKeyDictionary()
 
-    def attempt(self, session: Session, tool: str, args_text: str) -> "Attempt":
-        """An agent is about to make a call."""
-        guard = self._guards.setdefault(session, LoopGuard(self._limits))
+    def attempt(self, session: Session, tool: str, args_text: str, *, is_guarded: bool = True) -> "Attempt":
+        """An agent is about to make a call; one that is not guarded counts for nothing."""
+        if is_guarded:
+            guard = self._guards.setdefault(session, LoopGuard(self._limits))
+        else:
+            guard = LoopGuard(self._limits)
         return Attempt(session, guard, tool, args_text)
 
 

@@ -44,6 +44,9 @@ _COMMANDS = {
     "tool-result": ("INVOCATION_ID",),
     "status": (),
 }
+_AUTHORS_COMMANDS = {"lint": (), "evals": ()}
+"""For people who write pages; they may take their time, and are read elsewhere."""
+
 _OPTIONS = {"--state-dir": "DIR", "--thread-id": "ID", "--timeout-ms": "N", "--call-id": "KEY"}
 _CALL_OPTIONS = ("--timeout-ms", "--call-id")
 
@@ -57,16 +60,20 @@ usage: pedelec-cli [--state-dir DIR] [--thread-id ID] COMMAND …
   threads                    the open sessions; --thread-id chooses one
   tool-result INVOCATION_ID  what an earlier call came to
   status                     how Core is
+  lint [--manifest FILE]     what in a page's tools and errors leaves an agent without a next step
+  evals add|run              keep a failing call as a test case; see which cases still fail
 
 Options may stand anywhere. The thread is --thread-id, else $PEDELEC_THREAD_ID, else the only open session.
 The state folder is --state-dir, else $PEDELEC_STATE_DIR, else the platform's.
-Every command prints one line: {"ok":true,"result":…} or {"ok":false,"error":{…}}.
-Exit status: 0 ok, 1 not ok, 2 wrong command line, 3 Core cannot be reached.
+Every command prints one line: {"ok":true,"result":…} or {"ok":false,"error":{…}}; lint and evals run
+print text for people, unless --json is given.
+Exit status: 0 ok, 1 not ok (lint, evals run: there is something to mend), 2 wrong command line, 3 Core
+cannot be reached.
 """
 
 
-class _CliError(Exception):
-    """The command ends here, with an error of its own."""
+class CliError(Exception):
+    """The command ends here, with an error of its own; `envelope` is what is printed."""
 
     def __init__(self, status: int, code: str, message: str, steps: list[str], **facts: object) -> None:
         super().__init__(code, message)
@@ -98,13 +105,13 @@ def main(argv: list[str] | None = None) -> int:
     try:
         try:
             return _run(sys.argv[1:] if argv is None else argv)
-        except _CliError as error:
+        except CliError as error:
             import json
 
             answer = json.dumps(
                 {"ok": False, "error": error.envelope}, ensure_ascii=False, separators=(",", ":")
             )
-            _print(answer.encode("utf-8", "replace") + b"\n")
+            write_out(answer.encode("utf-8", "replace") + b"\n")
             return error.status
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -117,22 +124,22 @@ def main(argv: list[str] | None = None) -> int:
 
 def _run(argv: list[str]) -> int:
     words = [_utf8(word) for word in argv]
+    if _command_in(words) in _AUTHORS_COMMANDS:
+        from pedelec_core.author_cli import run
+
+        return run(words)
     if "--help" in words or "-h" in words:
-        _print(_HELP.encode())
+        write_out(_HELP.encode())
         return OK
     if words == ["--version"]:
         from importlib.metadata import version
 
-        _print(f"pedelec-cli {version('pedelec-core')}\n".encode())
+        write_out(f"pedelec-cli {version('pedelec-core')}\n".encode())
         return OK
     line = _parse(words)
     request = _request(line)
-    state_dir = line.options.get("--state-dir") or os.environ.get("PEDELEC_STATE_DIR") or _default_state_dir()
-    if not hasattr(_socket, "AF_UNIX"):
-        raise _unreachable("This system has no Unix sockets, over which Core is reached.", [])
-    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection = open_connection(line.options.get("--state-dir"))
     try:
-        _connect(connection, os.path.expanduser(state_dir))
         return _exchange(connection, request, line.operands[0] if line.command == "tool-call" else None)
     finally:
         connection.close()
@@ -146,7 +153,18 @@ def _utf8(word: str) -> str:
     try:
         return os.fsencode(word).decode()
     except UnicodeDecodeError:
-        raise _usage_error(None, f"The command line is not UTF-8: {word!r}.") from None
+        raise usage_error(None, f"The command line is not UTF-8: {word!r}.") from None
+
+
+def _command_in(words: list[str]) -> str | None:
+    """The command's name: the first word that is neither an option nor the value of one."""
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            return word
+        if word in _OPTIONS:
+            next(rest, "")
+    return None
 
 
 def _parse(words: list[str]) -> _Line:
@@ -160,15 +178,15 @@ def _parse(words: list[str]) -> _Line:
             name, equals, value = word.partition("=")
             command = operands[0] if operands else None
             if name not in _OPTIONS:
-                raise _usage_error(command, f"There is no option {name}.")
+                raise usage_error(command, f"There is no option {name}.")
             value = value if equals else next(rest, "")
             if not value:
-                raise _usage_error(command, f"{name} needs a value: {name} {_OPTIONS[name]}.")
+                raise usage_error(command, f"{name} needs a value: {name} {_OPTIONS[name]}.")
             options[name] = value
         else:
             operands.append(word)
     if not operands:
-        raise _usage_error(None, "No command was given.")
+        raise usage_error(None, "No command was given.")
     line = _Line(operands[0], operands[1:], options)
     _check(line)
     return line
@@ -179,24 +197,25 @@ def _check(line: _Line) -> None:
     if wanted is None:
         from difflib import get_close_matches
 
-        near = get_close_matches(line.command, _COMMANDS)
+        near = get_close_matches(line.command, [*_COMMANDS, *_AUTHORS_COMMANDS])
         hint = f" Did you mean {near[0]}?" if near else ""
-        raise _usage_error(None, f"There is no command {line.command}.{hint}")
+        raise usage_error(None, f"There is no command {line.command}.{hint}")
     if len(line.operands) < len(wanted):
-        raise _usage_error(line.command, f"{line.command} needs {wanted[len(line.operands)]}.")
+        raise usage_error(line.command, f"{line.command} needs {wanted[len(line.operands)]}.")
     if len(line.operands) > len(wanted):
         extra = line.operands[len(wanted)]
         quoting = " Quote the JSON as one word." if line.command == "tool-call" else ""
-        raise _usage_error(line.command, f"{line.command} does not take {extra!r}.{quoting}")
+        raise usage_error(line.command, f"{line.command} does not take {extra!r}.{quoting}")
     if line.command != "tool-call":
         for name in _CALL_OPTIONS:
             if name in line.options:
-                raise _usage_error(line.command, f"{line.command} does not take {name}.")
+                raise usage_error(line.command, f"{line.command} does not take {name}.")
 
 
-def _usage_error(command: str | None, message: str) -> _CliError:
+def usage_error(command: str | None, message: str) -> CliError:
+    """The command line is wrong; the error tells the usage of the command, if there is one."""
     usage = f"pedelec-cli {_usage(command)}" if command in _COMMANDS else "pedelec-cli --help"
-    return _CliError(USAGE, "USAGE_ERROR", message, [f"Usage: {usage}"])
+    return CliError(USAGE, "USAGE_ERROR", message, [f"Usage: {usage}"])
 
 
 def _usage(command: str | None) -> str:
@@ -231,7 +250,7 @@ def _request(line: _Line) -> bytes:
 def _timeout_ms(text: str) -> str:
     if not (text.isascii() and text.isdigit() and len(text) < 10 and 0 < int(text) <= MAX_TIMEOUT_MS):
         problem = f"--timeout-ms is a whole number of milliseconds from 1 to {MAX_TIMEOUT_MS}, not {text!r}."
-        raise _usage_error("tool-call", problem)
+        raise usage_error("tool-call", problem)
     return str(int(text))
 
 
@@ -272,15 +291,15 @@ def _read_args(descriptor: int, what: str) -> bytes:
     return bytes(data)
 
 
-def _unreadable(what: str, error: Exception) -> _CliError:
+def _unreadable(what: str, error: Exception) -> CliError:
     reason = error.strerror if isinstance(error, OSError) else error
-    return _usage_error("tool-call", f"{what} cannot be read: {reason}.")
+    return usage_error("tool-call", f"{what} cannot be read: {reason}.")
 
 
-def _args_error(message: str) -> _CliError:
+def _args_error(message: str) -> CliError:
     steps = ["Correct the arguments and call again: nothing ran."]
     details = {"violations": [{"path": "", "message": message}]}
-    return _CliError(NOT_OK, "TOOL_ARGS_INVALID", message, steps, errorType="invalid_args", details=details)
+    return CliError(NOT_OK, "TOOL_ARGS_INVALID", message, steps, errorType="invalid_args", details=details)
 
 
 # --- Core ----------------------------------------------------------------------------------------------
@@ -294,6 +313,20 @@ def _default_state_dir() -> str:
     return os.path.join(base, "pedelec")
 
 
+def open_connection(state_dir: str | None) -> _socket.socket:
+    """A connection to the Core of a state folder: the given one, else the usual one."""
+    if not hasattr(_socket, "AF_UNIX"):
+        raise _unreachable("This system has no Unix sockets, over which Core is reached.", [])
+    folder = state_dir or os.environ.get("PEDELEC_STATE_DIR") or _default_state_dir()
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        _connect(connection, os.path.expanduser(folder))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def _connect(connection: _socket.socket, state_dir: str) -> None:
     try:
         connection.connect(os.path.join(state_dir, "core.sock"))
@@ -305,7 +338,7 @@ def _connect(connection: _socket.socket, state_dir: str) -> None:
             raise why_not from None
 
 
-def _look_closer(state_dir: str, error: OSError) -> tuple[str, _CliError]:
+def _look_closer(state_dir: str, error: OSError) -> tuple[str, CliError]:
     """The socket's path as `runtime.json` has it, and what to say if there is no answer there either.
 
     A state folder with a long name keeps its socket elsewhere.
@@ -340,9 +373,9 @@ def _look_closer(state_dir: str, error: OSError) -> tuple[str, _CliError]:
     return path, _unreachable(problem, [f"Stop process {pid} if it hangs, then start Core: {serve}"])
 
 
-def _unreachable(message: str, steps: list[str], **facts: object) -> _CliError:
+def _unreachable(message: str, steps: list[str], **facts: object) -> CliError:
     facts = {"class": "userInput", **facts}
-    return _CliError(UNREACHABLE, "CORE_RUNTIME_UNAVAILABLE", message, steps, **facts)
+    return CliError(UNREACHABLE, "CORE_RUNTIME_UNAVAILABLE", message, steps, **facts)
 
 
 def _exchange(connection: _socket.socket, request: bytes, tool: str | None) -> int:
@@ -352,7 +385,7 @@ def _exchange(connection: _socket.socket, request: bytes, tool: str | None) -> i
     except (BrokenPipeError, ConnectionResetError):
         pass  # Core may have said why before it hung up
     answer = _answer(connection, tool)
-    _print(answer)
+    write_out(answer)
     try:
         connection.sendall(b'{"type":"acknowledge"}\n')
     except OSError:
@@ -363,18 +396,19 @@ def _exchange(connection: _socket.socket, request: bytes, tool: str | None) -> i
 def _answer(connection: _socket.socket, tool: str | None) -> bytes:
     """Core's answer: the first line that is no event. On a terminal a call's progress is shown meanwhile."""
     if tool is None or not os.isatty(2):
-        return _read_answer(connection, tool, None)
+        return read_answer(connection, tool)
     from pedelec_core.cli_display import Display
 
     display = Display(tool)
     connection.settimeout(1)
     try:
-        return _read_answer(connection, tool, display)
+        return read_answer(connection, tool, display)
     finally:
         display.erase()
 
 
-def _read_answer(connection: _socket.socket, tool: str | None, display: "Display | None") -> bytes:
+def read_answer(connection: _socket.socket, tool: str | None, display: "Display | None" = None) -> bytes:
+    """The next answer on a connection, a line of JSON."""
     pending = bytearray()
     while True:
         try:
@@ -388,7 +422,7 @@ def _read_answer(connection: _socket.socket, tool: str | None, display: "Display
         if chunk is None:
             continue
         if not chunk:
-            raise _cut_off(tool)
+            raise cut_off(tool)
         searched = len(pending)
         pending += chunk
         while (end := pending.find(b"\n", searched) + 1) > 0:
@@ -401,7 +435,7 @@ def _read_answer(connection: _socket.socket, tool: str | None, display: "Display
             searched = 0
 
 
-def _cut_off(tool: str | None) -> _CliError:
+def cut_off(tool: str | None) -> CliError:
     steps = ["Start Core again if it is not running: pedelec-core serve"]
     if tool is None:
         return _unreachable("Core stopped before it answered.", [*steps, "Then run the same command again."])
@@ -412,7 +446,7 @@ def _cut_off(tool: str | None) -> _CliError:
     return _unreachable(f"Core stopped while {tool} was called.", steps, effects="unknown")
 
 
-def _print(line: bytes) -> None:
+def write_out(line: bytes) -> None:
     """Write to stdout, all of it or nothing."""
     if len(line) > _ATOMIC_WRITE_BYTES:
         import signal
@@ -429,4 +463,6 @@ def _print(line: bytes) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from pedelec_core.cli import main as run_as_module  # not a second copy of all that is here
+
+    sys.exit(run_as_module())

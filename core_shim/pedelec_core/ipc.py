@@ -51,6 +51,7 @@ class _ToolCall(_Request):
     thread_id: str | None = None
     timeout_ms: Annotated[int, Field(ge=1, le=MAX_TOOL_TIMEOUT_MS)] | None = None
     call_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    replay: bool = False
 
 
 class _ToolList(_Request):
@@ -73,6 +74,16 @@ class _ToolResult(_Request):
     invocation_id: str
 
 
+class _Lint(_Request):
+    type: Literal["lint"]
+    thread_id: str | None = None
+
+
+class _FailingCase(_Request):
+    type: Literal["failing_case"]
+    invocation_id: str
+
+
 class _Status(_Request):
     type: Literal["status"]
 
@@ -89,7 +100,8 @@ class _Acknowledge(_Request):
     type: Literal["acknowledge"]
 
 
-type _Question = _ToolCall | _ToolList | _ToolSpec | _Threads | _ToolResult | _Status
+type _Lookup = _ToolList | _ToolSpec | _Threads | _Lint | _FailingCase | _Status
+type _Question = _ToolCall | _ToolResult | _Lookup
 type _AnyRequest = _Question | _Acknowledge | _Mcp
 
 _REQUEST: Final[TypeAdapter[_AnyRequest]] = TypeAdapter(Annotated[_AnyRequest, Field(discriminator="type")])
@@ -206,14 +218,23 @@ class _Connection:
             case _ToolResult(invocation_id=invocation_id):
                 self._about = invocation_id
                 return self._desk.tool_result(invocation_id).to_wire()
+            case _:
+                return {"ok": True, "result": self._told(request)}
+
+    def _told(self, request: _Lookup) -> JsonObject:
+        match request:
             case _ToolList(thread_id=thread_id):
-                return _success(self._desk.tool_list(thread_id))
+                return self._desk.tool_list(thread_id)
             case _ToolSpec(thread_id=thread_id, tool=tool):
-                return _success(self._desk.tool_spec(thread_id, tool))
+                return self._desk.tool_spec(thread_id, tool)
             case _Threads():
-                return _success(self._desk.threads())
+                return self._desk.threads()
+            case _Lint(thread_id=thread_id):
+                return self._desk.lint(thread_id)
+            case _FailingCase(invocation_id=invocation_id):
+                return self._desk.failing_case(invocation_id)
             case _Status():
-                return _success(self._desk.status())
+                return self._desk.status()
             case _:
                 assert_never(request)
 
@@ -224,6 +245,7 @@ class _Connection:
             args_text=request.args_text,
             timeout_ms=request.timeout_ms,
             call_id=request.call_id,
+            replay=request.replay,
         )
         running = self._desk.begin(call, self._tell)
         self._about = running.invocation_id
@@ -259,10 +281,6 @@ class _Connection:
 
 def _encode(line: _Line) -> bytes:
     return encode_object(line).encode() + b"\n"
-
-
-def _success(result: JsonObject) -> JsonObject:
-    return {"ok": True, "result": result}
 
 
 def _failure(error: PedelecError, invocation_id: str | None = None) -> JsonObject:
