@@ -16,6 +16,8 @@ from pedelec.session import PedelecSession
 from pedelec.switchboard import Switchboard
 from pedelec.tools import ToolDefinition, check_guidance, check_tools
 
+_NOT_REACHED = frozenset({Code.CORE_RUNTIME_UNAVAILABLE, Code.LOCAL_NETWORK_DENIED})
+
 _client_numbers = itertools.count(1)
 
 
@@ -78,7 +80,9 @@ class Pedelec:
             auto_end_on_disconnect: end the session some seconds after its last page went away.
 
         Raises:
-            PedelecError: `INVALID_INPUT` names the tool and the field; else as Core or the connection says.
+            PedelecError: `INVALID_INPUT` names the tool and the field; `APPROVAL_REJECTED` or
+                `APPROVAL_TIMEOUT` where a person was asked about this page's origin (which takes two minutes
+                at most); else as Core or the connection says.
         """
         check_guidance(guidance)
         _check_option("auto_end_on_disconnect", auto_end_on_disconnect, bool)
@@ -122,7 +126,7 @@ class Pedelec:
                 lambda request_id: GetApprovalStatus(request_id=request_id), dict, repeatable=True
             )
         except PedelecError as error:
-            if error.code != Code.CORE_RUNTIME_UNAVAILABLE:
+            if error.code not in _NOT_REACHED:
                 raise
             return {"installed": False, "approved": False, "origin": None, "appConnected": False}
 

@@ -16,6 +16,7 @@ from pedelec.heartbeat import Heartbeat, Verdict
 from pedelec.host import Host, Transport
 from pedelec.protocol import (
     PROTOCOL_VERSION,
+    ApprovalPending,
     CoreMessage,
     ErrorEvent,
     Hello,
@@ -63,6 +64,8 @@ class _Request:
     accept: Callable[[JsonObject], Any]
     future: "asyncio.Future[Any]"
     sent: bool = False
+    timer: asyncio.TimerHandle | None = None
+    waits_for_person: bool = False
 
 
 class Connection:
@@ -95,6 +98,7 @@ class Connection:
         self._next_beat: asyncio.TimerHandle | None = None
         self._requests: dict[str, _Request] = {}
         self._last_id = 0
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def ready(self) -> bool:
@@ -120,7 +124,8 @@ class Connection:
 
         Raises:
             PedelecError: what Core answered; `SDK_BRIDGE_TIMEOUT` without an answer in time;
-                `CORE_RUNTIME_UNAVAILABLE` without a connection; `SDK_TRANSPORT_ERROR` where it broke.
+                without a connection what stands in the way: `CORE_RUNTIME_UNAVAILABLE`,
+                `LOCAL_NETWORK_DENIED`, `CREATE_SESSION_NOT_APPROVED`; `SDK_TRANSPORT_ERROR` where it broke.
         """
         if self._closed:
             raise PedelecError(Code.SDK_TRANSPORT_ERROR, "The client is closed.", error_class="permanent")
@@ -129,7 +134,7 @@ class Connection:
         message = make(request_id)
         request = _Request(message.type, encode(message), repeatable, accept, loop.create_future())
         self._requests[request_id] = request
-        timer = loop.call_later(self._timeout, self._expire, request)
+        request.timer = loop.call_later(self._timeout, self._expire, request)
         try:
             if self._ready:
                 self._write(request)
@@ -137,7 +142,7 @@ class Connection:
                 self._connect()
             return await request.future  # type: ignore[no-any-return]
         finally:
-            timer.cancel()
+            request.timer.cancel()
             self._requests.pop(request_id, None)
 
     def send(self, frame: str) -> None:
@@ -211,7 +216,8 @@ class Connection:
         if self._refusal is not None:
             self._fail_requests(self._refusal)
         elif self.number == 0:
-            self._fail_requests(_unavailable(self._core_url, reason))
+            self._fail_unreachable(list(self._requests.values()), reason)
+            self._requests.clear()
         for request in self._requests.values():
             if request.sent and not request.repeatable:
                 problem = f"The connection broke before Core answered {request.kind}: {reason}"
@@ -228,7 +234,30 @@ class Connection:
             problem = f"Core did not answer {request.kind} within {round(self._timeout * 1000)} ms."
             _fail(request, PedelecError(Code.SDK_BRIDGE_TIMEOUT, problem))
         else:
-            _fail(request, _unavailable(self._core_url, "no connection in time"))
+            self._fail_unreachable([request], "no connection in time")
+
+    def _fail_unreachable(self, requests: list[_Request], reason: str) -> None:
+        """Fail requests with what keeps the page from Core, once that is found out."""
+        for request in requests:
+            if request.timer is not None:
+                request.timer.cancel()
+        task = asyncio.get_running_loop().create_task(self._find_obstacle(requests, reason))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _find_obstacle(self, requests: list[_Request], reason: str) -> None:
+        obstacle = await self._host.explain_unreachable(self._core_url)
+        for request in requests:
+            _fail(request, obstacle or _unavailable(self._core_url, reason))
+
+    def _wait_for_person(self, request: _Request, timeout_ms: int) -> None:
+        """Core has asked a person: its answer may take as long as they are given."""
+        assert request.timer is not None
+        request.timer.cancel()
+        seconds = timeout_ms / 1000 + self._timeout
+        request.timer = asyncio.get_running_loop().call_later(seconds, self._expire, request)
+        request.waits_for_person = True
+        self._host.report("approval", 0, 1)
 
     # --- frames -----------------------------------------------------------------------------------------
 
@@ -248,6 +277,9 @@ class Connection:
                 self.send(encode(Pong(id=message.id)))
             case Pong():
                 pass
+            case ApprovalPending():
+                if (request := self._requests.get(message.request_id)) is not None:
+                    self._wait_for_person(request, message.timeout_ms)
             case Response() if message.request_id in self._requests:
                 self._answer(message.request_id, message)
             case ErrorEvent() if not self._ready:
@@ -284,6 +316,8 @@ class Connection:
                 raise answer
             if not answer.ok:
                 raise PedelecError.from_wire(answer.error)
+            if request.waits_for_person:
+                self._host.report("approval", 1, 1)
             request.future.set_result(request.accept(answer.result or {}))
         except PedelecError as error:
             _fail(request, error)

@@ -8,6 +8,7 @@ how they become Python's. Implemented for browsers in `_browser/` and for CPytho
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
+from pedelec.errors import PedelecError
 from pedelec.protocol import RawJson
 from pedelec.questions import Answer, Question
 
@@ -76,6 +77,16 @@ class Host(Protocol):
 
     def connect(self, core_url: str, listener: TransportListener) -> Transport:
         """Open Core's page socket (`/page`). Failure is told through `listener.closed`, never raised."""
+
+    async def explain_unreachable(self, core_url: str) -> PedelecError | None:
+        """Why `connect` found no Core there, as far as this place can tell; None where it cannot.
+
+        `LOCAL_NETWORK_DENIED`: the browser has no permission for it; `CREATE_SESSION_NOT_APPROVED`: Core runs
+        and does not let this page in; `CORE_RUNTIME_UNAVAILABLE`: it does not run.
+        """
+
+    def report(self, stage: str, loaded: int, total: int) -> None:
+        """Tell the page how far something is that it waits for."""
 
     def is_foreign(self, value: object) -> bool:
         """Whether a value belongs to the host's other language (in a browser: is a JsProxy or `jsnull`)."""

@@ -38,7 +38,14 @@ from pedelec.tools import CheckedTools
 HANDLER_GRACE_SECONDS = 0.5
 """How long calls without a handler wait after their session was made: the page is setting its handlers."""
 
-_GONE = frozenset({Code.THREAD_NOT_FOUND, Code.THREAD_ACCESS_DENIED, Code.SESSION_ENDED})
+_GONE = frozenset(
+    {
+        Code.THREAD_NOT_FOUND,
+        Code.THREAD_ACCESS_DENIED,
+        Code.SESSION_ENDED,
+        Code.CREATE_SESSION_NOT_APPROVED,  # the origin was revoked while the page was away
+    }
+)
 
 
 class Switchboard:

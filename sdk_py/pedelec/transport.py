@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from pedelec.errors import PedelecError
 from pedelec.host import Handler, TransportListener
 from pedelec.protocol import RawJson
 from pedelec.questions import Answer, Question
@@ -132,11 +133,15 @@ class MemoryHost:
 
     Attributes:
         dialog: the page's dialog; a program is the person in front of it.
+        obstacle: what `explain_unreachable` tells.
+        reports: what was told of stages, in order.
     """
 
     def __init__(self, accept: Callable[[MemoryTransport], None], *, page_instance_id: str = "page") -> None:
         self.page_instance_id = page_instance_id
         self.dialog = MemoryDialog()
+        self.obstacle: PedelecError | None = None
+        self.reports: list[tuple[str, int, int]] = []
         self._accept = accept
         self._hidden = False
         self._watchers: list[Callable[[], None]] = []
@@ -160,6 +165,12 @@ class MemoryHost:
         self._hidden = hidden
         for changed in self._watchers:
             changed()
+
+    async def explain_unreachable(self, core_url: str) -> PedelecError | None:  # noqa: ARG002 - as above
+        return self.obstacle
+
+    def report(self, stage: str, loaded: int, total: int) -> None:
+        self.reports.append((stage, loaded, total))
 
     def is_foreign(self, value: object) -> bool:  # noqa: ARG002
         return False

@@ -202,6 +202,12 @@ class FaultyHost:
         except OSError as error:
             link.tell_closed(str(error))
 
+    async def explain_unreachable(self, core_url: str) -> PedelecError | None:
+        return None
+
+    def report(self, stage: str, loaded: int, total: int) -> None:
+        """Tell nobody."""
+
     def is_foreign(self, value: object) -> bool:
         return False
 

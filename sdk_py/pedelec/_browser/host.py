@@ -1,5 +1,6 @@
 """The page as the SDK's host: `host.Host` for browsers."""
 
+import json
 import secrets
 from collections.abc import Awaitable
 from typing import Any
@@ -8,6 +9,7 @@ from pedelec._browser import web_socket
 from pedelec._browser.js_handlers import JsHandler
 from pedelec._browser.outcome import read_outcome
 from pedelec._browser.page import JsProxy, border, is_function, is_thenable, js_null
+from pedelec.errors import PedelecError
 from pedelec.host import Handler, Transport, TransportListener
 from pedelec.protocol import RawJson
 
@@ -22,7 +24,17 @@ class BrowserHost:
         return border.core_url
 
     def connect(self, core_url: str, listener: TransportListener) -> Transport:
-        return web_socket.connect(core_url, listener)
+        invitation = border.invitation(core_url)
+        if invitation is None:
+            return web_socket.connect(core_url, listener)
+        return web_socket.InvitedTransport(invitation, core_url, listener)
+
+    async def explain_unreachable(self, core_url: str) -> PedelecError | None:
+        envelope = await border.explain(core_url)
+        return PedelecError.from_wire(json.loads(envelope)) if envelope else None
+
+    def report(self, stage: str, loaded: int, total: int) -> None:
+        border.report(stage, loaded, total)
 
     def is_foreign(self, value: object) -> bool:
         return value is js_null or isinstance(value, JsProxy)

@@ -83,6 +83,15 @@ class Border(Protocol):
     def emit(self, key: str, kind: str, event: str) -> None:
         """Tell the JavaScript face of a session's event."""
 
+    def report(self, stage: str, loaded: int, total: int) -> None:
+        """Announce `pedelec:progress`."""
+
+    def invitation(self, core_url: str) -> Awaitable[Any] | None:
+        """What to wait for before connecting: the browser asks people, and wants them to have begun it."""
+
+    def explain(self, core_url: str) -> Awaitable[str]:
+        """Why Core cannot be reached: the JSON text of an error envelope, or blank."""
+
 
 border = cast(Border, _pedelec_js)
 # More than any frame holds, so that the session, which knows the limit in force, can name the true size.

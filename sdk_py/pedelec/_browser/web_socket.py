@@ -1,6 +1,8 @@
 """The page's WebSocket to Core as the SDK's transport."""
 
 import asyncio
+import contextlib
+from collections.abc import Awaitable
 from typing import Any
 
 from pedelec._browser.page import Proxy, WebSocket, create_proxy, open_socket
@@ -25,6 +27,31 @@ class NoTransport:
 
     def close(self) -> None:
         """Do nothing: `closed` is on its way."""
+
+
+class InvitedTransport:
+    """A connection that begins once the page may ask for it. Implements `host.Transport`."""
+
+    def __init__(self, invitation: Awaitable[Any], core_url: str, listener: TransportListener) -> None:
+        self._listener = listener
+        self._opened: Transport | None = None
+        self._waiting = asyncio.ensure_future(self._open(invitation, core_url))
+
+    def send(self, text: str) -> None:
+        if self._opened is not None:
+            self._opened.send(text)
+
+    def close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+        elif not self._waiting.done():
+            self._waiting.cancel()
+            asyncio.get_running_loop().call_soon(self._listener.closed, "closed by the page")
+
+    async def _open(self, invitation: Awaitable[Any], core_url: str) -> None:
+        with contextlib.suppress(Exception):  # whatever kept the page from being asked, connecting shows it
+            await invitation
+        self._opened = connect(core_url, self._listener)
 
 
 class WebSocketTransport:

@@ -70,6 +70,20 @@ function resultOf(text) {
   return result;
 }
 
+/** A promise to wait for before connecting, where the browser will ask the person; else nothing. */
+function invitation(coreUrl) {
+  const isElsewhere = globalThis.isSecureContext && new URL(coreUrl).origin !== globalThis.location.origin;
+  return isElsewhere ? page.doorway().then((doorway) => doorway.invitation(coreUrl)) : undefined;
+}
+
+/** Why Core cannot be reached, as the JSON text of an error envelope; blank where nothing more can be told. */
+async function explain(coreUrl) {
+  const { origin } = new URL(coreUrl);
+  if (origin === globalThis.location.origin) return "";
+  const doorway = await page.doorway().catch(() => null);
+  return doorway === null ? "" : JSON.stringify(await doorway.explain(origin));
+}
+
 /** Connect a Pyodide that has the SDK installed. */
 export function connect(pyodide) {
   const bridge = new Bridge();
@@ -87,6 +101,9 @@ export function connect(pyodide) {
     on_progress: (report) => calls.onProgress(report),
     settle: (id, text) => bridge.settle(id, text),
     emit: (key, kind, text) => bridge.emit(key, kind, text),
+    report: (stage, loaded, total) => page.announce("progress", { stage, loaded, total }),
+    invitation: (coreUrl) => invitation(coreUrl),
+    explain: (coreUrl) => explain(coreUrl),
   });
   const face = pyodide.pyimport("pedelec._browser.js_face");
   bridge.open(face.start());

@@ -2,7 +2,7 @@
 //
 // Owns what the page is told when Core or the bundle is missing, damaged or half there.
 
-import { PedelecError } from "./page.mjs";
+import { PedelecError, page } from "./page.mjs";
 
 const REBUILD = "Run `pedelec-core runtime build`, then reload the page.";
 
@@ -80,6 +80,8 @@ async function get(url) {
   try {
     response = await fetch(url);
   } catch (error) {
+    const policy = await page.policyAgainst(url);
+    if (policy !== null) throw policy;
     throw unavailable(`Core does not answer at ${url}. Is \`pedelec-core serve\` running?`, error);
   }
   if (response.ok) return response;

@@ -323,9 +323,13 @@ export const version: string;
 /** Install the SDK into a Pyodide that the page runs already; new clients are served from it. */
 export function attach(pyodide: object): Promise<void>;
 
-/** How far the start is. `loaded` and `total` are bytes in the stage `runtime`, else counts. */
+/**
+ * How far the start is. `loaded` and `total` are bytes in the stage `runtime`, else counts. In `permission` the page
+ * waits for a click or a key, to have the browser ask for access to this device; in `approval` for a person's word at
+ * Core on the page's origin.
+ */
 export type ProgressDetail = {
-  stage: "runtime" | "python" | "packages" | "sdk" | "scripts";
+  stage: "permission" | "approval" | "runtime" | "python" | "packages" | "sdk" | "scripts";
   loaded: number;
   total: number;
 };

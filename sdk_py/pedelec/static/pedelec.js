@@ -83,6 +83,25 @@
     return;
   }
 
+  const refusals = [];
+  globalThis.document?.addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective, disposition }) => {
+    if (disposition === "enforce") refusals.push({ blockedURI, directive: effectiveDirective });
+    if (refusals.length > 100) refusals.shift();
+  });
+
+  /** The error for a page whose own policy keeps it from Core; null where that is not what happened. */
+  async function policyAgainst(coreUrl) {
+    await new Promise((resolve) => setTimeout(resolve, MOMENT_MS)); // the browser tells of it a moment later
+    const { host } = new URL(coreUrl);
+    const refusal = refusals.findLast(({ blockedURI }) => blockedURI.split("/")[2] === host);
+    if (refusal === undefined) return null;
+    const { directive, blockedURI } = refusal;
+    const sources = directive === "connect-src" ? `http://${host} ws://${host}` : `http://${host}`;
+    const remedy = `Add ${sources} to ${directive.replace("-elem", "")} of the policy.`;
+    const message = `This page's Content-Security-Policy keeps it from ${blockedURI} (${directive}). ${remedy}`;
+    return refuse("CORE_RUNTIME_UNAVAILABLE", message, { directive, blocked: blockedURI });
+  }
+
   const ready = Promise.withResolvers();
   ready.promise.catch(() => {}); // told by fail(); whoever awaits `ready` hears of it there
   let settled = false;
@@ -111,11 +130,43 @@
     }, MOMENT_MS);
   }
 
+  // What a page of another origin says of itself while it waits to be let in: all that is known by then.
+  const claim = {
+    tools: [],
+    appName: undefined,
+    tell: () => {},
+    onMore(tell) {
+      this.tell = tell;
+    },
+  };
+
+  /** The modules' doorway.js, as a plain tag: to other origins Core gives its modules once they are approved. */
+  function doorway() {
+    const found = globalThis[Symbol.for("pedelec.doorway")];
+    if (found !== undefined) return Promise.resolve(found);
+    return new Promise((resolve, reject) => {
+      const element = Object.assign(document.createElement("script"), { src: new URL("sdk/doorway.js", here) });
+      element.addEventListener("load", () => resolve(globalThis[Symbol.for("pedelec.doorway")]));
+      element.addEventListener("error", () => reject(new Error(`${element.src} did not load`)));
+      document.head.append(element);
+    });
+  }
+
+  async function enter() {
+    if (globalThis.location.origin === here.origin) return;
+    const { enter: askToEnter } = await doorway().catch(async (error) => {
+      throw (await policyAgainst(here.origin)) ?? refuse("CORE_RUNTIME_UNAVAILABLE", error.message);
+    });
+    await askToEnter(here.origin, claim);
+  }
+
   async function sdk(module) {
     const url = new URL(`sdk/${module}`, here).href;
     try {
       return await import(url);
     } catch (error) {
+      const policy = await policyAgainst(here.origin);
+      if (policy !== null) throw policy;
       const { origin } = globalThis.location;
       const approval =
         origin === here.origin ? "" : ` Is this origin approved? \`pedelec-core approve ${origin}\``;
@@ -126,6 +177,7 @@
 
   async function boot() {
     try {
+      await enter();
       const { boot: bootRuntime } = await sdk("loader.mjs");
       const started = await bootRuntime();
       if (succeed(started)) await started.runScripts();
@@ -136,6 +188,7 @@
 
   /** Serve the JavaScript face from a Pyodide that the page runs already, with the SDK installed into it. */
   async function attach(pyodide) {
+    await enter();
     const { attach: attachRuntime } = await sdk("loader.mjs");
     const started = await attachRuntime(pyodide);
     runtime = Promise.resolve(started);
@@ -214,12 +267,15 @@
 
     constructor(options = {}) {
       const given = { ...options };
+      claim.appName ??= given.appName;
       this.#client = Promise.resolve(runtime).then((started) => started.openClient(given));
       this.#client.catch(() => {}); // each method rejects with it
     }
 
     async createSession(input) {
       const request = readSessionInput(input);
+      claim.tools.push(...request.manifest.tools);
+      claim.tell();
       return (await this.#client).createSession(request);
     }
 
@@ -272,7 +328,7 @@
     attach,
   };
   face.ready.catch(() => {}); // as above
-  globalThis[PAGE] = Object.freeze({ ...face, coreUrl: here.origin, announce });
+  globalThis[PAGE] = Object.freeze({ ...face, coreUrl: here.origin, announce, policyAgainst, doorway });
   globalThis.pedelec = Object.freeze(face);
   if (!here.searchParams.has("attach")) boot();
 })();
