@@ -2,12 +2,9 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Route
@@ -137,48 +134,3 @@ def test_a_page_with_a_strict_policy_works(page: BrowserPage) -> None:
         f'{LOADER}<script type="text/pedelec">import js; js.ran = True</script>', head=_with_policy(policy)
     )
     page.wait_for("globalThis.ran")
-
-
-@pytest.fixture
-def other_site(tmp_path: Path) -> Iterator[str]:
-    """A site of another origin; its address."""
-    folder = tmp_path / "other"
-    folder.mkdir()
-    handler = partial(_Quiet, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Say nothing."""
-
-
-def test_a_page_of_an_origin_that_is_not_approved_is_told_how_to_approve_it(
-    page: BrowserPage, other_site: str, tmp_path: Path
-) -> None:
-    tag = f'<link rel="icon" href="data:,"><script src="{page.core.url}/pedelec.js"></script>'
-    (tmp_path / "other" / "index.html").write_text(f"<!doctype html>{tag}")
-    page.page.goto(other_site)
-    assert f"pedelec-core approve {other_site}" in _failure(page)
-
-
-def test_a_page_of_an_approved_origin_works(
-    context: BrowserContext, site: Path, other_site: str, tmp_path: Path
-) -> None:
-    with CoreProcess(tmp_path / "state", "--allow-origin", other_site) as core:
-        tag = f'<link rel="icon" href="data:,"><script type="module" src="{core.url}/pedelec.js"></script>'
-        (tmp_path / "other" / "index.html").write_text(f"<!doctype html>{tag}")
-        page = BrowserPage(context, core, site)
-        page.page.goto(other_site)
-        thread = page.run(
-            """await pedelec.ready;
-            const probe = { name: "probe", description: "A.", argsSchema: { type: "object" } };
-            probe.handler = () => 1;
-            const input = { skills: { guidance: "", tools: [probe] } };
-            return (await new pedelec.Pedelec().createSession(input)).sessionId;"""
-        )
-        assert page.call("probe", thread=thread)["result"] == 1
-        page.assert_quiet()
