@@ -149,6 +149,13 @@ class PedelecError(Exception):
             }
         )
 
+    def bare(self) -> dict[str, Any]:
+        """The envelope without the catalogue's steps: for who raises it again where the call is known."""
+        envelope = self.to_wire()
+        if not self.recovery_steps:
+            envelope.pop("recoverySteps", None)
+        return envelope
+
     @classmethod
     def from_wire(cls, envelope: object) -> Self:
         """Read an envelope that came over the wire; whatever is not one becomes `SDK_PROTOCOL_ERROR`."""

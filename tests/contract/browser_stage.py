@@ -89,6 +89,21 @@ class BrowserStage(Stage):
         assert isinstance(frames, list)
         return frames
 
+    def decide(self, *, accepted: bool, **content: str) -> None:
+        dialog = self._page.page.get_by_role("dialog")
+        for name, value in content.items():
+            field = dialog.locator(f"#field-{name}")
+            if field.count():
+                field.fill(value)
+            else:
+                dialog.get_by_role("radio", name=value).check()
+        shown = dialog.element_handle()
+        dialog.get_by_role("button").nth(1 if accepted else 0).click()
+        shown.wait_for_element_state("hidden")
+
+    def is_asking(self) -> bool:
+        return self._page.page.get_by_role("dialog").count() > 0
+
     def take_log(self) -> str:
         self._page.take_errors()
         lines, self._logged = self._page.console[self._logged :], len(self._page.console)

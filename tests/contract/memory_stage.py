@@ -7,7 +7,7 @@ import inspect
 import json
 import logging
 import textwrap
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -61,12 +61,34 @@ class MemoryStage(Stage):
         session_id = self._scope[session].session_id
         return [frame for frame in self._core.sent(kind) if frame["sessionId"] == session_id]
 
+    def decide(self, *, accepted: bool, **content: str) -> None:
+        async def decide() -> None:
+            dialog = self._core.host.dialog
+            await _turns_until(lambda: dialog.now is not None)
+            asked = dialog.now
+            dialog.answer(accepted=accepted, **content)
+            await _turns_until(lambda: dialog.now is not asked)
+
+        self.wait_for(decide())
+
+    def is_asking(self) -> bool:
+        return self._core.host.dialog.now is not None
+
     def take_log(self) -> str:
         return self._log.take()
 
     def wait_for[T](self, work: Coroutine[Any, Any, T]) -> T:
         """Let the page run until something is done."""
         return self._runner.run(asyncio.wait_for(work, BOUND_SECONDS))
+
+
+async def _turns_until(holds: Callable[[], bool]) -> None:
+    """Let the event loop turn until something holds, which takes no time."""
+    for _ in range(1_000):
+        if holds():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("it never came to hold")
 
 
 class MemoryCall:

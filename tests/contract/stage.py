@@ -109,6 +109,14 @@ class Stage(ABC):
     def take_log(self) -> str:
         """The warnings and errors that the page has logged since the last time: they were expected."""
 
+    @abstractmethod
+    def decide(self, *, accepted: bool, **content: str) -> None:
+        """Be the person at the page: wait for a question in its dialog, and answer it."""
+
+    @abstractmethod
+    def is_asking(self) -> bool:
+        """Whether the page's dialog is open."""
+
     def call(self, tool: str, args: object = None, *, session: str = "session") -> Any:
         """Call a tool; the result, which may hold an error of the page."""
         answer = self.start_call(tool, args, session=session).answer()

@@ -2,10 +2,11 @@
 
 import json
 import secrets
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from pedelec._browser import web_socket
+from pedelec._browser import visibility, web_socket
+from pedelec._browser.dialog import BrowserDialog
 from pedelec._browser.js_handlers import JsHandler
 from pedelec._browser.outcome import read_outcome
 from pedelec._browser.page import JsProxy, border, is_function, is_thenable, js_null
@@ -19,6 +20,7 @@ class BrowserHost:
 
     def __init__(self) -> None:
         self.page_instance_id = secrets.token_urlsafe(16)
+        self.dialog = BrowserDialog()
 
     def default_core_url(self) -> str:
         return border.core_url
@@ -35,6 +37,12 @@ class BrowserHost:
 
     def report(self, stage: str, loaded: int, total: int) -> None:
         border.report(stage, loaded, total)
+
+    def is_hidden(self) -> bool:
+        return visibility.is_hidden()
+
+    def watch_visibility(self, changed: Callable[[], None]) -> None:
+        visibility.watchers.append(changed)
 
     def is_foreign(self, value: object) -> bool:
         return value is js_null or isinstance(value, JsProxy)

@@ -37,11 +37,14 @@ class Face:
         self._clients: dict[int, Pedelec] = {}
         self._sessions: dict[tuple[int, str], FaceSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._question_handlers: dict[tuple[int, int], Callable[[], object]] = {}
         self._at_once: dict[str, Callable[[Any, list[Any]], Any]] = {
             "open_client": self._open_client,
             "get_status": self._get_status,
             "on_tool": self._on_tool,
             "off_tool": self._off_tool,
+            "on_question": self._on_question,
+            "off_question": self._off_question,
             "inspect_script": self._inspect_script,
             "recover": self._recover,
             "make_content": self._make_content,
@@ -90,8 +93,14 @@ class Face:
 
     async def _create_session(self, payload: Any, functions: list[Any]) -> JsonObject:
         manifest = payload["manifest"]
+        count = len(manifest["tools"])
         tools = [
-            {**tool, "handler": handler} for tool, handler in zip(manifest["tools"], functions, strict=True)
+            {**tool, "handler": handler}
+            if predicate is None
+            else {**tool, "handler": handler, "consequential": predicate}
+            for tool, handler, predicate in zip(
+                manifest["tools"], functions[:count], functions[count:], strict=True
+            )
         ]
         session = await self._clients[payload["client"]].create_session(
             manifest["guidance"], tools, manifest["autoEndOnDisconnect"]
@@ -101,6 +110,15 @@ class Face:
     async def _resume_session(self, payload: Any, _functions: list[Any]) -> JsonObject:
         session = await self._clients[payload["client"]].resume_session(payload["session"])
         return self._opened(payload["client"], session)
+
+    def _on_question(self, payload: Any, functions: list[Any]) -> None:
+        dispose = self._clients[payload["client"]].on_question(functions[0])
+        self._question_handlers[payload["client"], payload["registration"]] = dispose
+
+    def _off_question(self, payload: Any, _functions: list[Any]) -> None:
+        dispose = self._question_handlers.pop((payload["client"], payload["registration"]), None)
+        if dispose is not None:
+            dispose()
 
     async def _get_approval_status(self, payload: Any, _functions: list[Any]) -> JsonObject:
         return await self._clients[payload["client"]].get_approval_status()

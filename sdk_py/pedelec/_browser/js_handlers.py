@@ -4,6 +4,7 @@ Owns the calls of JavaScript handlers that run, so that their progress reaches t
 abort signal the right handler. Arguments, context and result cross as text: no proxy is made for a call.
 """
 
+import asyncio
 import itertools
 import json
 from collections.abc import Awaitable
@@ -12,6 +13,7 @@ from typing import Any
 from pedelec._browser.outcome import read_outcome
 from pedelec._browser.page import border, create_proxy
 from pedelec.context import ToolContext
+from pedelec.errors import Code, PedelecError
 from pedelec.protocol import RawJson
 
 _keys = itertools.count(1)
@@ -64,5 +66,26 @@ def _report_progress(key: int, done: float, total: float | None, message: str | 
         _running[key].progress(done, total, message)
 
 
-# The one proxy of this module, as long as the page: a handler may report at any time, each call many times.
+def _ask(key: int, ask_id: int, text: str) -> None:
+    task = asyncio.get_running_loop().create_task(_answer(_running.get(key), ask_id, json.loads(text)))
+    _asking.add(task)
+    task.add_done_callback(_asking.discard)
+
+
+async def _answer(ctx: ToolContext | None, ask_id: int, given: dict[str, Any]) -> None:
+    try:
+        if ctx is None:
+            raise PedelecError(Code.INVALID_INPUT, "ask() was called after the handler had ended.")
+        options = {name: given.get(name) for name in ("options", "schema", "name")}
+        outcome = {"value": await ctx.ask(given.get("question", ""), **options)}
+    except PedelecError as error:
+        outcome = {"error": error.bare()}
+    border.answer(ask_id, _text(outcome))
+
+
+_asking: set[asyncio.Task[None]] = set()
+
+# The proxies of this module, as long as the page: a handler may report or ask at any time, each call many
+# times.
 border.on_progress(create_proxy(_report_progress))
+border.on_ask(create_proxy(_ask))

@@ -77,6 +77,28 @@ class Border(Protocol):
     def on_progress(self, report: Proxy) -> None:
         """Who hears of a running call's progress: `report(key, done, total, message)`."""
 
+    def on_ask(self, ask: Proxy) -> None:
+        """Who is asked by running handlers: `ask(key, id, question)`, answered by `answer`."""
+
+    def answer(self, ask_id: int, answer: str) -> None:
+        """Answer a handler that has asked."""
+
+    def open_dialog(self, key: int, question: str) -> None:
+        """Show a question in the page's dialog; `key` names it."""
+
+    def close_dialog(self, key: int) -> None:
+        """Take a question away, shown or not."""
+
+    def on_answer(self, answered: Proxy) -> None:
+        """Who hears what the person says: `answered(key, accepted, content)`, `accepted` null if not
+        shown."""
+
+    def is_hidden(self) -> bool:
+        """Whether nobody can see the page now."""
+
+    def watch_visibility(self, changed: Proxy) -> None:
+        """Who hears that this has changed."""
+
     def settle(self, request_id: int, answer: str) -> None:
         """Answer a request of the JavaScript face."""
 

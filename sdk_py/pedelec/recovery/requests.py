@@ -41,13 +41,13 @@ def answer(function: str, given: JsonObject, read_failure: ReadFailure) -> JsonO
     try:
         return {"value": _FUNCTIONS[function](given, read_failure)}
     except PedelecError as error:
-        return {"error": _bare(error)}
+        return {"error": error.bare()}
 
 
 def _tool_error(given: Any, _read_failure: ReadFailure) -> JsonObject:
     fields = {_FIELDS[name]: value for name, value in given.items() if name in _FIELDS}
     try:
-        return _bare(_CONSTRUCTORS[given["kind"]](**fields))
+        return _CONSTRUCTORS[given["kind"]](**fields).bare()
     except TypeError as error:
         raise PedelecError(Code.INVALID_INPUT, f"ToolError.{given['kind']}: {error}") from None
 
@@ -80,14 +80,14 @@ def _first_that_works(given: Any, read_failure: ReadFailure) -> Any:
     if "worked" in given:
         return plan.outcome(given["worked"])
     if given.get("exhausted"):
-        return _bare(plan.exhausted())
+        return plan.exhausted().bare()
     return [name for name in effects if plan.may_try(name)]
 
 
 def _upstream_error(given: Any, read_failure: ReadFailure) -> JsonObject:
     failure = given["text"] if "text" in given else read_failure(given["failure"])
     named = {"service": given["service"]} if given.get("service") else {}
-    return _bare(upstream.upstream_error(failure, **named))
+    return upstream.upstream_error(failure, **named).bare()
 
 
 def _require_version(given: Any, _read_failure: ReadFailure) -> None:
@@ -96,7 +96,7 @@ def _require_version(given: Any, _read_failure: ReadFailure) -> None:
 
 
 def _stale_call(given: Any, _read_failure: ReadFailure) -> JsonObject:
-    return _bare(versions.stale_call(**{name: given[name] for name in ("what", "read") if given.get(name)}))
+    return versions.stale_call(**{name: given[name] for name in ("what", "read") if given.get(name)}).bare()
 
 
 _FUNCTIONS: dict[str, Callable[[Any, ReadFailure], Any]] = {
@@ -108,10 +108,3 @@ _FUNCTIONS: dict[str, Callable[[Any, ReadFailure], Any]] = {
     "require_version": _require_version,
     "stale_call": _stale_call,
 }
-
-
-def _bare(error: PedelecError) -> JsonObject:
-    envelope = error.to_wire()
-    if not error.recovery_steps:
-        envelope.pop("recoverySteps", None)
-    return envelope

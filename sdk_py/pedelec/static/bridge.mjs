@@ -3,6 +3,7 @@
 // Owns the pairing of requests with their answers, and the one lasting proxy of a Python function. Knows
 // nothing of what the texts mean. The module that Python sees as `_pedelec_js` is made here.
 
+import { Asking, isHidden, watchVisibility } from "./asking.mjs";
 import { Calls, isThenable } from "./calls.mjs";
 import { Client } from "./client.mjs";
 import { PedelecError, page } from "./page.mjs";
@@ -88,6 +89,7 @@ async function explain(coreUrl) {
 export function connect(pyodide) {
   const bridge = new Bridge();
   const calls = new Calls();
+  const asking = new Asking();
   pyodide.registerJsModule("_pedelec_js", {
     core_url: page.coreUrl,
     limit: (maxBytes, maxDepth) => calls.limit(maxBytes, maxDepth),
@@ -99,6 +101,13 @@ export function connect(pyodide) {
     invoke: (...call) => calls.invoke(...call),
     abort: (key, reason) => calls.abort(key, reason),
     on_progress: (report) => calls.onProgress(report),
+    on_ask: (ask) => calls.onAsk(ask),
+    answer: (id, text) => calls.answer(id, text),
+    open_dialog: (key, text) => void asking.open(key, text),
+    close_dialog: (key) => asking.close(key),
+    on_answer: (answered) => asking.onAnswer(answered),
+    is_hidden: isHidden,
+    watch_visibility: watchVisibility,
     settle: (id, text) => bridge.settle(id, text),
     emit: (key, kind, text) => bridge.emit(key, kind, text),
     report: (stage, loaded, total) => page.announce("progress", { stage, loaded, total }),

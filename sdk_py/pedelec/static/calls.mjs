@@ -6,7 +6,7 @@
 
 import { quietly } from "./describe.mjs";
 import { encode } from "./encode.mjs";
-import { PedelecError } from "./page.mjs";
+import { PedelecError, ToolError } from "./page.mjs";
 import { describeThrown } from "./thrown.mjs";
 
 const contexts = new WeakMap();
@@ -20,6 +20,9 @@ export class Calls {
   #limits = { maxBytes: 0, maxDepth: 0 };
   #running = new Map();
   #reportProgress = null;
+  #ask = null;
+  #asked = new Map();
+  #lastQuestion = 0;
 
   /** Set how large and how deeply nested a result may be. Nothing passes before it is told. */
   limit(maxBytes, maxDepth) {
@@ -37,6 +40,20 @@ export class Calls {
   /** @param {(key: number, done: number, total?: number, message?: string) => void} report */
   onProgress(report) {
     this.#reportProgress = report;
+  }
+
+  /** @param {(key: number, id: number, text: string) => void} ask */
+  onAsk(ask) {
+    this.#ask = ask;
+  }
+
+  /** Called by Python: what a person's answer came to, `{"value": …}` or `{"error": …}`. */
+  answer(id, text) {
+    const { resolve, reject } = this.#asked.get(id);
+    this.#asked.delete(id);
+    const { value, error } = JSON.parse(text);
+    if (error === undefined) resolve(value);
+    else reject(new ToolError(error));
   }
 
   /**
@@ -100,7 +117,17 @@ export class Calls {
         });
       },
       progress: (done, total, message) => this.#progress(key, done, total, message),
+      ask: async (question, options) => this.#askPerson(key, { ...options, question }),
     };
+  }
+
+  #askPerson(key, asked) {
+    const text = JSON.stringify(asked);
+    const id = ++this.#lastQuestion;
+    return new Promise((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject });
+      this.#ask(key, id, text);
+    });
   }
 
   #progress(key, done, total, message) {

@@ -9,6 +9,7 @@ export class Client {
   #bridge;
   #id;
   #sessions = new Map();
+  #lastRegistration = 0;
 
   constructor(bridge, id, options) {
     this.#bridge = bridge;
@@ -16,8 +17,9 @@ export class Client {
     bridge.call("open_client", { client: id, options });
   }
 
-  async createSession({ manifest, handlers, provider, model }) {
-    const created = await this.#bridge.request("create_session", { client: this.#id, manifest }, handlers);
+  async createSession({ manifest, handlers, predicates, provider, model }) {
+    const functions = [...handlers, ...predicates];
+    const created = await this.#bridge.request("create_session", { client: this.#id, manifest }, functions);
     return this.#session({ ...created, provider, model });
   }
 
@@ -34,6 +36,12 @@ export class Client {
 
   getApprovalStatus() {
     return this.#bridge.request("get_approval_status", { client: this.#id });
+  }
+
+  onQuestion(handler) {
+    const address = { client: this.#id, registration: ++this.#lastRegistration };
+    this.#bridge.call("on_question", address, [handler]);
+    return () => this.#bridge.call("off_question", address);
   }
 
   // One object for each session, however often it is resumed: its callbacks are its own.

@@ -42,7 +42,7 @@ export type ToolDefinition<TArgs = any, TResult = unknown, TName extends string 
   title?: string;
   /** JSON Schema of what the tool returns. Shown to agents, never enforced here; MCP clients check results against it. */
   resultSchema?: { [keyword: string]: unknown };
-  /** How long Core waits for a result, in milliseconds; 60 000 if not given. */
+  /** How long Core waits for a result, in milliseconds; 60 000 if not given, 300 000 where a person is asked. */
   timeoutMs?: number;
   handler?: ToolSpecificHandler<TArgs, TResult>;
   /** The tool changes nothing, so that a failed call may simply be repeated. */
@@ -53,8 +53,15 @@ export type ToolDefinition<TArgs = any, TResult = unknown, TName extends string 
   exclusive?: boolean;
   /** Results hold what others wrote (mails, comments), which an agent must not obey. */
   untrustedContent?: boolean;
-  /** What a call does matters outside the page or cannot be taken back. */
-  consequential?: boolean;
+  /** What a call does matters outside the page or cannot be taken back. A function says it of the single call. */
+  consequential?: boolean | ((args: TArgs, ctx: ToolCallContext) => boolean | PromiseLike<boolean>);
+  /**
+   * Which calls the person at the page has to approve: all, or those of which `consequential` does not say false.
+   * See docs/designing-errors.md.
+   */
+  approval?: "always" | "consequential";
+  /** The handler asks the person itself (`ctx.ask`): its calls have 300 000 ms unless `timeoutMs` says otherwise. */
+  asks?: boolean;
 };
 
 export type SkillsInput<TTools extends readonly ToolDefinition[] = readonly ToolDefinition[]> = {
@@ -216,7 +223,7 @@ export function mixed(
   options?: { structured?: { [key: string]: JsonValue } },
 ): RichContent;
 
-export type PedelecSessionStatus = "idle" | "running" | "waiting_tool_result" | "ended" | "error";
+export type PedelecSessionStatus = "idle" | "running" | "waiting_tool_result" | "waiting_user" | "ended" | "error";
 
 /** Times are in milliseconds since the epoch. */
 export type PedelecEventContext = {
@@ -247,9 +254,40 @@ export type ToolCallContext = PedelecEventContext & {
   readonly signal: AbortSignal;
   /** Resolves when `signal` aborts. */
   readonly cancelled: Promise<void>;
+  /**
+   * Ask the person at the page: for a text, one of several options (an option's value is returned), or several
+   * fields. Rejects with `TOOL_DENIED` where the person does not want to answer, `TOOL_UNANSWERED` where nobody did
+   * in time, `TOOL_CANCELLED` where the call is over.
+   */
+  ask(question: string): Promise<string>;
+  ask<TValue>(
+    question: string,
+    how: { options: readonly (TValue | { label: string; value: TValue })[]; name?: string },
+  ): Promise<TValue>;
+  ask<TFields = Record<string, JsonValue>>(question: string, how: { schema: ToolArgsSchema; name?: string }): Promise<TFields>;
+  ask(question: string, how: { name: string }): Promise<string>;
   /** Tell whoever waits how far the call is. Throws a TypeError for what is no number or string. */
   progress(done: number, total?: number | null, message?: string | null): void;
 };
+
+/** What a person is asked. Its texts are to be shown as text, never as markup. */
+export type Question = {
+  id: string;
+  kind: "approval" | "question";
+  tool: string;
+  message: string;
+  /** Of an approval: the arguments of the call. */
+  arguments?: string;
+  /** What the answer holds to: a flat object, without properties for an approval. */
+  schema: ToolArgsSchema;
+  name?: string;
+};
+
+/**
+ * Gives true or false for an approval; for a question the answer, or null where the person gives none. `ctx.signal`
+ * aborts when the question is over, whoever answered it.
+ */
+export type QuestionHandler = (question: Question, ctx: ToolCallContext) => unknown;
 
 export type StatusEventContext = PedelecEventContext & {
   type: "status_changed" | "sdk_status_changed";
@@ -273,6 +311,8 @@ export class Pedelec {
   ): Promise<PedelecSession<ToolNameOf<TTools>>>;
   resumeSession(sessionId: string): Promise<PedelecSession<string>>;
   getApprovalStatus(): Promise<ApprovalStatus>;
+  /** Ask the person in a way of the page's own, in place of the dialog. Returns a disposer. */
+  onQuestion(handler: QuestionHandler): () => void;
   checkAvailability(): Promise<PedelecAvailability>;
   /** Rejects with `NOT_SUPPORTED`. */
   getSettings(): Promise<never>;

@@ -254,6 +254,9 @@
         autoEndOnDisconnect: given.autoEndOnDisconnect !== false,
       },
       handlers: tools.map((tool) => tool.handler),
+      predicates: tools.map(({ consequential }) =>
+        typeof consequential === "function" ? consequential : undefined,
+      ),
       provider,
       model: typeof given.model === "string" ? given.model : undefined,
     };
@@ -281,6 +284,22 @@
 
     async resumeSession(sessionId) {
       return (await this.#client).resumeSession(sessionId);
+    }
+
+    onQuestion(handler) {
+      if (typeof handler !== "function") {
+        throw refuse("INVALID_INPUT", "onQuestion takes a function.", { field: "handler" });
+      }
+      let isGone = false;
+      let dispose = () => {};
+      const register = (client) => {
+        if (!isGone) dispose = client.onQuestion(handler);
+      };
+      this.#client.then(register).catch(() => {}); // without Python nothing is ever asked
+      return () => {
+        isGone = true;
+        dispose();
+      };
     }
 
     async getApprovalStatus() {

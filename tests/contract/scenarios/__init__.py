@@ -13,7 +13,7 @@ from tests.contract.stage import Stage
 
 type Scenario = Callable[[Stage], None]
 
-_NAMES = [f"{__name__}.{name}" for name in ("handlers", "answers", "life")]
+_NAMES = [f"{__name__}.{name}" for name in ("handlers", "answers", "life", "asking")]
 pytest.register_assert_rewrite(
     *_NAMES
 )  # before they are imported, so that a failed assertion shows its values
