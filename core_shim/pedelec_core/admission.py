@@ -6,12 +6,16 @@ reads no clock. The limits themselves stand in `limits`.
 
 import math
 from collections.abc import Iterable
+from typing import Final
 
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import CreateSession
 from pedelec_core import page_text
 from pedelec_core.limits import CoreLimits, KeyedBuckets
 from pedelec_core.sessions import Session
+
+_BUSY_SHARE: Final = 0.025
+"""A second of work in forty, in the long run, with two seconds of it at a time."""
 
 
 class Admission:
@@ -20,6 +24,8 @@ class Admission:
     def __init__(self, limits: CoreLimits) -> None:
         self._limits = limits
         self._asking = KeyedBuckets(limits.pages.sessions_per_second, limits.pages.sessions_at_once)
+        busy_ms = 1_000 * limits.pages.schema_seconds
+        self._busy = KeyedBuckets(busy_ms * _BUSY_SHARE, busy_ms)
 
     def check_request(self, unanswered: int) -> None:
         """Whether a page may ask one thing more, so many of its requests being unanswered.
@@ -49,9 +55,15 @@ class Admission:
         most = self._limits.pages.sessions_per_origin
         if sum(session.origin == origin for session in live) >= most:
             raise _reached("sessions-per-origin", most, f"This origin has {most} sessions; no more may be.")
+        if wait := self._busy.take(origin, now):
+            raise _too_many("Making ready what this origin declares took too long the last time.", wait)
         offers = self._limits.offers
         _check_length("guidance", message.guidance, offers.guidance_chars)
         _check_length("appName", message.app_name or "", offers.app_name_chars)
+
+    def was_busy(self, origin: str, seconds: float) -> None:
+        """What a page declared took that long to make ready, whether it was in order or not."""
+        self._busy.charge(origin, 1_000 * seconds)
 
     def check_join(self, session: Session, instance_id: str) -> None:
         """Whether a page may join a session; one that was there before may always come back.

@@ -23,6 +23,8 @@ class OfferLimits:
     """Of one schema, in UTF-8 bytes."""
     schema_size: int = 20_000
     """Of one schema: the number of its parts, each counted as often as references lead to it."""
+    patterns_per_schema: int = 100
+    """Regular expressions in one schema."""
     description_chars: int = 8_192
     guidance_chars: int = 32_768
     app_name_chars: int = 200
@@ -42,6 +44,8 @@ class PageLimits:
     """How fast an origin may ask for sessions, in the long run."""
     sessions_at_once: int = 64
     """How many sessions an origin may ask for before that rate counts."""
+    schema_seconds: float = 2.0
+    """How long Core may be busy at a time making ready what pages of an origin declare."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +168,10 @@ class TokenBucket:
             return 0.0
         return (1 - self._tokens) / self._rate
 
+    def charge(self, amount: float) -> None:
+        """Count what has happened already; it may leave the bucket emptier than empty."""
+        self._tokens -= amount
+
     def is_full(self, now: float) -> bool:
         """Whether it has been left alone for so long that it need not be remembered."""
         return self._tokens + (now - self._since) * self._rate >= self._burst
@@ -194,6 +202,10 @@ class KeyedBuckets:
                 return 1 / self._rate
             bucket = self._buckets[key] = TokenBucket(self._rate, self._burst)
         return bucket.take(now)
+
+    def charge(self, key: str, amount: float) -> None:
+        """As `TokenBucket.charge`, for a key that has taken before."""
+        self._buckets[key].charge(amount)
 
     def __len__(self) -> int:
         return len(self._buckets)

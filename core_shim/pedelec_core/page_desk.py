@@ -337,7 +337,7 @@ class PageDesk:
             origin=origin,
             app_name=self._admission.app_name(message),
             guidance=self._admission.guidance(message),
-            registry=ToolRegistry.from_manifests(message.tools, self._hub.limits.offers),
+            registry=self._registry(message, origin),
             auto_end=message.auto_end_on_disconnect,
             now=moment,
             new_id=new_id,
@@ -347,6 +347,17 @@ class PageDesk:
         )
         self._hub.add(session)
         return session
+
+    def _registry(self, message: CreateSession, origin: str) -> ToolRegistry:
+        began = now().seconds
+        try:
+            return ToolRegistry.from_manifests(
+                message.tools,
+                self._hub.limits.offers,
+                lambda: now().seconds - began < self._hub.limits.pages.schema_seconds,
+            )
+        finally:
+            self._admission.was_busy(origin, now().seconds - began)
 
     def _join(self, page: _Page, session: Session, last_seq: int) -> None:
         """Comes after the response: a page has to know the session before it hears of its calls."""

@@ -6,7 +6,7 @@ stands in `violations`. Does no I/O; a schema's remote references are never fetc
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, Self
 
@@ -28,7 +28,7 @@ from pedelec.protocol import (
 from pedelec_core import page_text
 from pedelec_core.corrections import corrected
 from pedelec_core.limits import OfferLimits
-from pedelec_core.schema_budget import may_be_listed, size_of_schema
+from pedelec_core.schema_budget import SchemaBudget, TooDearError
 from pedelec_core.violations import Path, args_invalid, describe, json_pointer, nearest, type_name
 
 MAX_SCHEMA_DEPTH: Final = 100
@@ -64,7 +64,7 @@ class Tool:
     untrusted_content: bool = False
     consequential: bool = False
     _validator: jsonschema_rs.Validator = field(repr=False, compare=False)
-    _schema_size: int = field(repr=False, compare=False)
+    _budget: SchemaBudget = field(repr=False, compare=False)
 
     def validate(self, args: JsonObject) -> None:
         """Check a call's arguments.
@@ -72,9 +72,12 @@ class Tool:
         Raises:
             PedelecError: `TOOL_ARGS_INVALID`; `details.violations` lists all that is wrong.
         """
+        if not self._budget.may_be_checked(args):
+            problem = "they are too large, or hold texts too long, to be checked against the schema"
+            raise args_invalid([{"path": "", "message": problem}], tool=self.name)
         if self._validator.is_valid(args):
             return
-        if not may_be_listed(args, self._schema_size):
+        if not self._budget.may_be_listed(args):
             problem = "they do not fit the schema, and are too large to say where"
             raise args_invalid([{"path": "", "message": problem}], tool=self.name)
         violations = describe(self._validator.iter_errors(args), self.args_schema)
@@ -106,8 +109,18 @@ class ToolRegistry:
         self._tools = {tool.name: tool for tool in tools}
 
     @classmethod
-    def from_manifests(cls, manifests: list[JsonObject], limits: OfferLimits | None = None) -> Self:
+    def from_manifests(
+        cls,
+        manifests: list[JsonObject],
+        limits: OfferLimits | None = None,
+        has_time: Callable[[], bool] = lambda: True,
+    ) -> Self:
         """Read what a page declared.
+
+        Args:
+            manifests: as they came.
+            limits: on them.
+            has_time: asked before each tool; if there is none left, the rest is not looked at.
 
         Raises:
             PedelecError: `INVALID_INPUT`; message and `details` (`tool`, `index`, `field`) say which tool and
@@ -120,6 +133,9 @@ class ToolRegistry:
             raise PedelecError(Code.INVALID_INPUT, problem, details={"field": "tools", "limit": most})
         tools: dict[str, Tool] = {}
         for index, manifest in enumerate(manifests):
+            if not has_time():
+                problem = f"Only {index} of {len(manifests)} tools were made ready in time: simplify schemas."
+                raise PedelecError(Code.INVALID_INPUT, problem, details={"field": "tools", "index": index})
             tool = _ManifestReader(manifest, index, limits).tool()
             if tool.name in tools:
                 raise _invalid_tool(tool.name, index, "name", "is declared twice")
@@ -216,8 +232,8 @@ class _ManifestReader:
             approval=self._approval(),
             result_schema=self._result_schema(),
             **{name: self._flag(wire_name) for wire_name, name in _HINTS.items()},
+            _budget=self._budget("argsSchema", schema),
             _validator=self._validator("argsSchema", schema),
-            _schema_size=size_of_schema(schema),
         )
 
     def _description(self) -> str:
@@ -273,7 +289,8 @@ class _ManifestReader:
             return None
         if type(schema) is not dict:
             raise self._invalid("resultSchema", "must be a JSON Schema")
-        self._validator("resultSchema", self._usable("resultSchema", schema))
+        self._budget("resultSchema", self._usable("resultSchema", schema))
+        self._validator("resultSchema", schema)
         return schema
 
     def _usable(self, field_name: str, schema: JsonObject) -> JsonObject:
@@ -285,6 +302,12 @@ class _ManifestReader:
         except json_safe.TooLargeError:
             raise self._invalid(field_name, f"must not be larger than {most} bytes") from None
         return schema
+
+    def _budget(self, field_name: str, schema: JsonObject) -> SchemaBudget:
+        try:
+            return SchemaBudget(schema, self._limits.schema_size, self._limits.patterns_per_schema)
+        except TooDearError as error:
+            raise self._invalid(field_name, str(error)) from None
 
     def _validator(self, field_name: str, schema: JsonObject) -> jsonschema_rs.Validator:
         try:

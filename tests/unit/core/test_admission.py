@@ -23,6 +23,7 @@ from pedelec_core.approvals import Claim
 from pedelec_core.hub import Hub
 from pedelec_core.limits import with_settings
 from pedelec_core.page_desk import PageDesk
+from pedelec_core.registry import ToolRegistry
 from tests.harness import tool
 
 pytestmark = pytest.mark.anyio
@@ -151,6 +152,22 @@ async def test_an_origin_asks_for_sessions_at_a_rate() -> None:
     assert refused.error["retryAfterSeconds"] == 10
     assert stage.page("https://b.example").create().ok
     await stage.hub.close()
+
+
+async def test_an_origin_that_kept_core_busy_with_schemas_has_to_wait() -> None:
+    stage = Stage("schema-seconds=0.001")
+    page = stage.page()
+    page.create()
+    assert code_of(page.create()) == Code.TOO_MANY_REQUESTS
+    assert code_of(stage.page("https://b.example").create()) != Code.TOO_MANY_REQUESTS
+    await stage.hub.close()
+
+
+def test_tools_that_cannot_be_made_ready_in_time_are_refused() -> None:
+    answers = iter([True, True, False])
+    with pytest.raises(PedelecError, match="Only 2 of 3 tools") as caught:
+        ToolRegistry.from_manifests([tool(name) for name in "abc"], has_time=lambda: next(answers))
+    assert caught.value.code == Code.INVALID_INPUT
 
 
 async def test_a_page_has_so_many_requests_unanswered() -> None:
