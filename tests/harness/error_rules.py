@@ -52,7 +52,7 @@ def recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Envelope]]:
 def broken_rules(envelope: Envelope) -> list[str]:
     """What is wrong with an envelope; what has no JSON is none yet, and refused later."""
     try:
-        text = json.dumps(envelope, ensure_ascii=False)
+        text = json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
         return []
     retryable = envelope.get("class") == ErrorClass.RETRYABLE
