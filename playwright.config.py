@@ -28,6 +28,7 @@ _CHROMIUM_ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--enable-features=WebMCP",  # not on by default yet; what pages do without it is shown in Firefox
 )
 
 SPECS = (

@@ -15,6 +15,7 @@ from pedelec.errors import Code, PedelecError
 from pedelec.protocol import (
     PROTOCOL_VERSION,
     ApprovalPending,
+    CheckArgs,
     CoreMessage,
     CreateSession,
     EndSession,
@@ -23,6 +24,7 @@ from pedelec.protocol import (
     Hello,
     JsonObject,
     Limits,
+    OfferTools,
     PageMessage,
     Ping,
     Pong,
@@ -49,7 +51,7 @@ from pedelec_core.heartbeats import Heartbeats
 from pedelec_core.hub import Hub, PageConnection, new_id, now
 from pedelec_core.invocation import OpenQuestion
 from pedelec_core.pulse import HEARTBEAT_SECONDS
-from pedelec_core.registry import ToolRegistry
+from pedelec_core.registry import ToolRegistry, parse_args
 from pedelec_core.sessions import Session
 
 CLOSE_PROTOCOL_ERROR = 1002  # RFC 6455, section 7.4.1
@@ -241,6 +243,10 @@ class PageDesk:
                 session = self._owned(page, message.session_id)
                 self._admission.check_join(session, page.instance_id)
                 return {"sessionId": session.id}, (session, message.last_seq)
+            case OfferTools():
+                self._offer(page, message)
+            case CheckArgs():
+                self._check_args(self._owned(page, message.session_id), message)
             case EndSession():
                 self._hub.end(self._owned(page, message.session_id), "requested")
             case SubmitToolResult():
@@ -362,6 +368,18 @@ class PageDesk:
     def _join(self, page: _Page, session: Session, last_seq: int) -> None:
         """Comes after the response: a page has to know the session before it hears of its calls."""
         self._hub.attach(session, page.instance_id, page.connection, last_seq)
+
+    def _offer(self, page: _Page, message: OfferTools) -> None:
+        session = self._owned(page, message.session_id)
+        if page.instance_id not in session.pages:
+            raise ProtocolError("offer_tools came before the page joined the session.")
+        session.offer(page.instance_id, message.tools, self._hub.limits.offers)
+        self._hub.offer_changed()
+
+    def _check_args(self, session: Session, message: CheckArgs) -> None:
+        """As an agent's arguments are checked, which are text."""
+        tool = session.registry.get(message.tool)
+        tool.validate(parse_args(encode_value(message.args), self._hub.limits.wire))
 
     def _submit(self, page: _Page, message: SubmitToolResult) -> None:
         session = self._hub.sessions.get(message.session_id)

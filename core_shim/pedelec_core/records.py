@@ -84,7 +84,8 @@ class InvocationRecord(NamedTuple):
 
 def session_to_record(session: Session, seq_base: int, now: Instant) -> SessionRecord:
     """What is kept of a session, but for its invocations."""
-    tools = [session.registry.get(name).to_wire() for name in session.registry.names()]
+    # What pages offer besides is theirs to offer again.
+    tools = [session.declared.get(name).to_wire() for name in session.declared.names()]
     return SessionRecord(
         id=session.id,
         origin=session.origin,

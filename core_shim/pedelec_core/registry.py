@@ -6,7 +6,7 @@ stands in `violations`. Does no I/O; a schema's remote references are never fetc
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final, Self
 
@@ -114,8 +114,9 @@ class ToolRegistry:
         manifests: list[JsonObject],
         limits: OfferLimits | None = None,
         has_time: Callable[[], bool] = lambda: True,
+        taken: Collection[str] = (),
     ) -> Self:
-        """Read what a page declared.
+        """Read what a page declared. Names that are `taken` are refused.
 
         Args:
             manifests: as they came.
@@ -128,8 +129,8 @@ class ToolRegistry:
         """
         limits = limits or OfferLimits()
         most = limits.tools_per_session
-        if len(manifests) > most:
-            problem = f"A session may offer {most} tools; these are {len(manifests)}."
+        if len(manifests) + len(taken) > most:
+            problem = f"A session may offer {most} tools; these are {len(manifests) + len(taken)}."
             raise PedelecError(Code.INVALID_INPUT, problem, details={"field": "tools", "limit": most})
         tools: dict[str, Tool] = {}
         for index, manifest in enumerate(manifests):
@@ -137,10 +138,18 @@ class ToolRegistry:
                 problem = f"Only {index} of {len(manifests)} tools were made ready in time: simplify schemas."
                 raise PedelecError(Code.INVALID_INPUT, problem, details={"field": "tools", "index": index})
             tool = _ManifestReader(manifest, index, limits).tool()
-            if tool.name in tools:
+            if tool.name in tools or tool.name in taken:
                 raise _invalid_tool(tool.name, index, "name", "is declared twice")
             tools[tool.name] = tool
         return cls(tools.values())
+
+    def with_more(self, others: "Iterable[ToolRegistry]") -> "ToolRegistry":
+        """These tools, and those of others under names that are free; of several the first."""
+        tools = dict(self._tools)
+        for other in others:
+            for name, tool in other._tools.items():
+                tools.setdefault(name, tool)
+        return ToolRegistry(tools.values())
 
     def names(self) -> list[str]:
         """The tools' names, in the order in which the page declared them."""

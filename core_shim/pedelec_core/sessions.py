@@ -8,9 +8,10 @@ happens to the single call is `invocations`' business.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pedelec.protocol import JsonObject
 from pedelec_core.invocation import CallLimits, Decision, Instant, Invocation
 from pedelec_core.invocations import Invocations
-from pedelec_core.limits import TokenBucket
+from pedelec_core.limits import OfferLimits, TokenBucket
 from pedelec_core.registry import ToolRegistry
 
 
@@ -37,7 +38,7 @@ class Session:
         origin: the origin that made it, and alone may resume it.
         app_name: the page's name for itself, as claimed.
         guidance: text for the agent.
-        registry: the tools.
+        registry: the tools that it was made with. The attribute `registry` has what pages offer besides, too.
         auto_end: whether the session ends when its pages are gone.
         made_by: the page instance and the request that asked for it: asked again, it is the same session.
         new_id: makes unguessable ids with a prefix.
@@ -62,7 +63,9 @@ class Session:
         self.origin = origin
         self.app_name = app_name
         self.guidance = guidance
+        self.declared = registry
         self.registry = registry
+        self._offers: dict[str, ToolRegistry] = {}  # what page instances offer besides
         self.auto_end = auto_end
         self.made_by = made_by
         self.created_at_ms = now.epoch_ms
@@ -128,6 +131,19 @@ class Session:
         """The number of the session's next event."""
         self._seq += 1
         return self._seq
+
+    def offer(self, instance_id: str, manifests: list[JsonObject], limits: OfferLimits | None = None) -> None:
+        """A page instance offers these tools besides the declared ones, as long as it is not given up.
+
+        Raises:
+            PedelecError: `INVALID_INPUT`; nothing has changed.
+        """
+        offered = ToolRegistry.from_manifests(manifests, limits, taken=self.declared.names())
+        self._offers[instance_id] = offered
+        self._collect_offers()
+
+    def _collect_offers(self) -> None:
+        self.registry = self.declared.with_more(self._offers.values())
 
     def connection_of(self, instance_id: str) -> str | None:
         """The connection that reaches a page instance, if one does."""
@@ -229,6 +245,8 @@ class Session:
         for instance_id in instance_ids:
             del self._lost[instance_id]
             decisions += self.calls.instance_replaced(instance_id, now)
+            if self._offers.pop(instance_id, None) is not None:
+                self._collect_offers()
         if not self._lost:
             self._newcomers = 0
         return decisions

@@ -7,6 +7,7 @@ connection by `connection`.
 import itertools
 import sys
 from collections.abc import Iterable
+from typing import Literal
 
 from pedelec.errors import Code, PedelecError
 from pedelec.handlers import QUESTION_PARAMETERS, Registration, bind
@@ -71,6 +72,8 @@ class Pedelec:
         guidance: str = "",
         tools: Iterable[ToolDefinition | JsonObject] = (),
         auto_end_on_disconnect: bool = True,
+        *,
+        webmcp: bool | Literal["polyfill"] = False,
     ) -> PedelecSession:
         """Offer tools to the agent.
 
@@ -78,6 +81,8 @@ class Pedelec:
             guidance: text for the agent: what the page is and how its tools go together.
             tools: what `define_tool` and `@tool` made.
             auto_end_on_disconnect: end the session some seconds after its last page went away.
+            webmcp: register the tools with the browser too (`document.modelContext`), where it has that API;
+                `"polyfill"` gives the page that API where the browser lacks it.
 
         Raises:
             PedelecError: `INVALID_INPUT` names the tool and the field; `APPROVAL_REJECTED` or
@@ -86,6 +91,8 @@ class Pedelec:
         """
         check_guidance(guidance)
         _check_option("auto_end_on_disconnect", auto_end_on_disconnect, bool)
+        if webmcp != "polyfill":
+            _check_option("webmcp", webmcp, bool)
         checked = check_tools(tools, self._switchboard.host)
 
         def message(request_id: str) -> CreateSession:
@@ -97,9 +104,21 @@ class Pedelec:
                 app_name=self._app_name,
             )
 
-        return await self._switchboard.connection.request(
+        session = await self._switchboard.connection.request(
             message, lambda result: self._switchboard.register(result, checked), repeatable=False
         )
+        if webmcp:
+            await self._register_with_browser(session, checked.manifests, polyfill=webmcp == "polyfill")
+        return session
+
+    async def _register_with_browser(
+        self, session: PedelecSession, manifests: list[JsonObject], *, polyfill: bool
+    ) -> None:
+        context = await self._switchboard.host.model_context(polyfill=polyfill)
+        if context is not None:
+            from pedelec.webmcp import outbound  # when a page first asks for it
+
+            await outbound.offer(session, manifests, context, self._switchboard)
 
     async def resume_session(self, session_id: str) -> PedelecSession:
         """Join a session that this page's origin made before, by its id.

@@ -1,7 +1,7 @@
 """Which handler answers a call, and how it is called.
 
-Owns the lookup order (named, inline, generic), the disposers, and the forms a handler may have. Does not run
-handlers and knows neither sessions nor results.
+Owns the lookup order (named, inline, found in the page, generic), the disposers, and the forms a handler may
+have. Does not run handlers and knows neither sessions nor results.
 """
 
 import functools
@@ -140,6 +140,7 @@ class HandlerTable:
         self._host = host
         self._named: dict[str, Bound] = {}
         self._inline: dict[str, Bound] = {}
+        self._found: dict[str, Bound] = {}
         self._generic: Bound | None = None
 
     def set_named(self, tool: str, handler: object) -> Callable[[], None]:
@@ -166,16 +167,20 @@ class HandlerTable:
         """The handlers that came with the tool definitions, bound already."""
         self._inline = dict(handlers)
 
+    def replace_found(self, handlers: dict[str, Bound]) -> None:
+        """The handlers of tools that were found in the page, bound already."""
+        self._found = dict(handlers)
+
     def find(self, tool: str) -> Bound | None:
         """The handler of a call, to be called with `(args, ctx)`, or None."""
-        bound = self._named.get(tool) or self._inline.get(tool)
+        bound = self._named.get(tool) or self._inline.get(tool) or self._found.get(tool)
         if bound is None and self._generic is not None:
             return functools.partial(self._generic, tool)
         return bound
 
     def names(self) -> set[str]:
         """The tools that have a handler of their own."""
-        return {*self._named, *self._inline}
+        return {*self._named, *self._inline, *self._found}
 
     def has_generic(self) -> bool:
         return self._generic is not None

@@ -6,11 +6,15 @@ how they become Python's. Implemented for browsers in `_browser/` and for CPytho
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pedelec.errors import PedelecError
-from pedelec.protocol import RawJson
+from pedelec.protocol import JsonObject, RawJson
 from pedelec.questions import Answer, Question
+
+if TYPE_CHECKING:
+    from pedelec.context import CancelSignal
+    from pedelec.webmcp.claims import Claims
 
 type Handler = Callable[..., Any]
 
@@ -52,6 +56,43 @@ class Dialog(Protocol):
         """
 
 
+class ModelContext(Protocol):
+    """The page's WebMCP API (`document.modelContext`): its tools, and how they are called."""
+
+    claims: "Claims[Any]"
+    """Which session of this page has which name there."""
+
+    async def register(
+        self,
+        key: int,
+        tool: JsonObject,
+        *,
+        called: Callable[[int, RawJson | Exception], None],
+        cancelled: Callable[[int], None],
+    ) -> str | None:
+        """Register a tool; returns None, or why the browser refused.
+
+        `key` names the registration in `unregister`. `called` is given each call's number and input (or why
+        it has no JSON); `answer` answers it. `cancelled`: nobody waits for that call any more.
+        """
+
+    def unregister(self, key: int) -> None:
+        """Take a tool back, also one whose registration is not finished. Calls that run go on."""
+
+    def answer(self, call: int, text: str) -> None:
+        """What a call came to, as JSON text."""
+
+    async def tools(self) -> list[JsonObject]:
+        """The tools that others registered: `key`, and `name`, `title`, `description`, `inputSchema`,
+        `annotations` as the browser has them."""
+
+    def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Have somebody told whenever the tools may have changed; returns what ends that."""
+
+    async def execute(self, key: str, args: JsonObject, cancelled: "CancelSignal") -> JsonObject:
+        """Run a tool of `tools`; gives what `webmcp.answers.read_result` reads."""
+
+
 class Host(Protocol):
     """The page (or its twin) that the SDK runs in."""
 
@@ -87,6 +128,9 @@ class Host(Protocol):
 
     def report(self, stage: str, loaded: int, total: int) -> None:
         """Tell the page how far something is that it waits for."""
+
+    async def model_context(self, *, polyfill: bool = False) -> ModelContext | None:
+        """The page's WebMCP API, or None where the browser lacks it and no polyfill is asked for."""
 
     def is_foreign(self, value: object) -> bool:
         """Whether a value belongs to the host's other language (in a browser: is a JsProxy or `jsnull`)."""

@@ -101,6 +101,27 @@ class ResumeSession(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OfferTools(Message):
+    """The tools that this page instance offers besides those of `create_session`: all of them, each time."""
+
+    type: ClassVar[str] = "offer_tools"
+    request_id: str
+    session_id: str
+    tools: list[JsonObject]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckArgs(Message):
+    """Whether arguments fit a tool: for calls that reach the page by another way than Core."""
+
+    type: ClassVar[str] = "check_args"
+    request_id: str
+    session_id: str
+    tool: str
+    args: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EndSession(Message):
     type: ClassVar[str] = "end_session"
     request_id: str
@@ -295,6 +316,8 @@ type PageMessage = (
     Hello
     | CreateSession
     | ResumeSession
+    | OfferTools
+    | CheckArgs
     | EndSession
     | SubmitToolResult
     | ToolProgress

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 from pedelec import calls
 from pedelec.call_text import CallFacts, best_reader
 from pedelec.context import EventContext, StatusContext, ToolContext
-from pedelec.errors import Code, PedelecError
+from pedelec.errors import Code, Effects, PedelecError
 from pedelec.events import Callbacks
 from pedelec.handlers import Bound, HandlerTable, Registration
 from pedelec.host import Host
@@ -67,6 +67,12 @@ class SessionOwner(Protocol):
 
     async def end_session(self, session_id: str) -> None: ...
 
+    async def offer_tools(self, session_id: str, manifests: list[JsonObject]) -> None:
+        """Offer tools besides the declared ones: all of them, each time. Raises as Core says."""
+
+    async def check_args(self, session_id: str, tool: str, args: JsonObject) -> None:
+        """Have Core check arguments. Raises `TOOL_ARGS_INVALID`, or why they could not be checked."""
+
 
 class PedelecSession:
     """A session, made by `Pedelec.create_session` or `resume_session`.
@@ -86,12 +92,15 @@ class PedelecSession:
         self._on_ended = Callbacks("on_ended", ("ctx",), owner.host, owner.start)
         self._running: dict[str, ToolContext] = {}
         self._to_approve: dict[str, ApprovalRule] = {}  # by call, until it runs
+        self._answers_here: dict[str, Callable[[RawJson], None]] = {}  # for calls that Core knows nothing of
         self._held: dict[str, JsonObject] = {}  # arguments of calls that came before their handler could
         self._holding = True
         self._seen: dict[str, str] = {}  # request id → tool, oldest first
         self._declared: dict[str, JsonObject] | None = None  # unknown where another page declared them
         self._approvals: dict[str, ApprovalRule] = {}
         self._consent_if_needed: Consent | None = None
+        self._found: dict[str, JsonObject] = {}  # what was found in the page besides
+        self._on_joined: list[Callable[[], None]] = []
         self._warned: set[str] = set()
         self._status = "idle"
         self._ended = self._ending = self._failed = self._disconnected = False
@@ -174,6 +183,20 @@ class PedelecSession:
             self._ending = False
         self._end("sdk")
 
+    async def import_webmcp(self) -> Callable[[], None]:
+        """Offer the tools to Core that this page registers with the browser (WebMCP), whichever script does.
+
+        Follows their changes until the session ends, or until what this returns is called. Their calls are
+        run by the browser. Where the browser has no such API, nothing is offered.
+
+        Raises:
+            PedelecError: Core refused, or could not be reached; call it again.
+        """
+        from pedelec.webmcp import inbound  # when a page first asks for it
+
+        return await inbound.follow(self, self._owner.host)
+
+    importWebmcp = import_webmcp  # noqa: N815 - the TypeScript SDK's way of naming
     onTool = on_tool  # noqa: N815 - the TypeScript SDK's names
     onError = on_error  # noqa: N815
     onStatus = on_status  # noqa: N815
@@ -198,7 +221,32 @@ class PedelecSession:
         self._handlers.replace_inline(tools.handlers)
         self._approvals = tools.approvals
 
-    def _call(self, message: ToolCall, received_at: float) -> None:
+    def _set_found(self, tools: dict[str, JsonObject], handlers: dict[str, Bound]) -> None:
+        """The tools that were found in the page besides the declared ones, and how they are run."""
+        self._found = tools
+        self._handlers.replace_found(handlers)
+
+    def _call_here(self, message: ToolCall, answer: Callable[[RawJson], None]) -> None:
+        """Run a call that did not come from Core; its one result goes to `answer`."""
+        if self._ended:
+            answer(self._failure(message.tool, PedelecError(Code.SESSION_ENDED)))
+            return
+        self._answers_here[message.tool_request_id] = answer
+        self._call(message, self._owner.now(), source="sdk")
+
+    def _give_up_here(self, request_id: str, error: PedelecError, reason: str) -> None:
+        """Answer such a call with an error while it still runs; tell its handler that nobody waits."""
+        ctx = self._running.pop(request_id, None)
+        if ctx is not None:
+            self._held.pop(request_id, None)
+            ctx.cancelled.set(reason)
+            self._answers_here.pop(request_id)(self._failure(ctx.tool, error))
+            self._refresh_status("sdk")
+
+    def _failure(self, tool: str, error: PedelecError) -> RawJson:
+        return calls.failure(error, self._facts(tool)).result
+
+    def _call(self, message: ToolCall, received_at: float, *, source: str = "core") -> None:
         """Run a call, unless it was seen before."""
         request_id = message.tool_request_id
         if self._ended:
@@ -209,7 +257,7 @@ class PedelecSession:
         self._remember(request_id, message.tool)
         ctx = ToolContext(
             type="tool_call",
-            source="core",
+            source=source,
             session_id=self.session_id,
             session_created_at=self.session_created_at,
             event_received_at=round(received_at * 1000),
@@ -229,7 +277,7 @@ class PedelecSession:
             self._to_approve[request_id] = rule
         self._running[request_id] = ctx
         self._failed = False
-        self._refresh_status("core")
+        self._refresh_status(source)
         assert not isinstance(message.args, RawJson)  # decoded frames hold values
         handler = self._handlers.find(message.tool)
         if handler is not None:
@@ -273,12 +321,12 @@ class PedelecSession:
     def _refuse(self, ctx: ToolContext) -> None:
         self._warn_missing(ctx.tool)
         names = self._handlers.names()
-        others = sorted(names if self._declared is None else names & set(self._declared))
+        others = sorted(names if self._declared is None else names & {*self._declared, *self._found})
         error = PedelecError(Code.TOOL_HANDLER_NOT_FOUND, suggestions=others, details={"tool": ctx.tool})
         self._settle(ctx, calls.failure(error, self._facts(ctx.tool)))
 
     def _facts(self, tool: str, args: JsonObject | None = None) -> CallFacts:
-        manifests = self._declared or {}
+        manifests = {**self._found, **(self._declared or {})}
         own = manifests.get(tool, {})
         return CallFacts(
             tool=tool,
@@ -292,7 +340,11 @@ class PedelecSession:
         if self._running.pop(ctx.tool_request_id, None) is None:
             return
         self._to_approve.pop(ctx.tool_request_id, None)
-        self._owner.submit(self.session_id, ctx.tool_request_id, outcome.result)
+        answer = self._answers_here.pop(ctx.tool_request_id, None)
+        if answer is not None:
+            answer(outcome.result)
+        else:
+            self._owner.submit(self.session_id, ctx.tool_request_id, outcome.result)
         if outcome.fault is not None:
             self._delivery_failed(ctx.tool_request_id, outcome.fault)
         self._refresh_status("sdk")
@@ -306,7 +358,7 @@ class PedelecSession:
     def _report_progress(
         self, request_id: str, done: float, total: float | None, message: str | None
     ) -> None:
-        if request_id in self._running:
+        if request_id in self._running and request_id not in self._answers_here:
             self._owner.send(
                 ToolProgress(
                     session_id=self.session_id,
@@ -360,6 +412,9 @@ class PedelecSession:
             if self._consent_if_needed is not None:
                 self._consent_if_needed.tell_again()
         self._refresh_status("sdk")
+        if connected:
+            for callback in self._on_joined:
+                callback()
 
     def _end(self, source: str) -> None:
         """The session is over, for whatever reason. Doing it twice does nothing."""
@@ -373,6 +428,10 @@ class PedelecSession:
         self._to_approve.clear()
         for ctx in running.values():
             ctx.cancelled.set("ended")
+            answer = self._answers_here.pop(ctx.tool_request_id, None)
+            if answer is not None:
+                error = PedelecError(Code.SESSION_ENDED, effects=Effects.UNKNOWN)
+                answer(self._failure(ctx.tool, error))
         self._refresh_status(source)
         self._on_ended.fire(EventContext(**self._event("ended", source)))
 

@@ -16,12 +16,14 @@ from pedelec.handlers import Bound
 from pedelec.host import Host
 from pedelec.outbox import Entry, Outbox
 from pedelec.protocol import (
+    CheckArgs,
     CoreMessage,
     Ended,
     EndSession,
     ErrorEvent,
     JsonObject,
     Message,
+    OfferTools,
     ProtocolError,
     RawJson,
     Response,
@@ -178,6 +180,18 @@ class Switchboard:
             if error.code not in _GONE:
                 raise
         self._forget(session_id)
+
+    async def offer_tools(self, session_id: str, manifests: list[JsonObject]) -> None:
+        def message(request_id: str) -> OfferTools:
+            return OfferTools(request_id=request_id, session_id=session_id, tools=manifests)
+
+        await self.connection.request(message, dict, repeatable=False)
+
+    async def check_args(self, session_id: str, tool: str, args: JsonObject) -> None:
+        def message(request_id: str) -> CheckArgs:
+            return CheckArgs(request_id=request_id, session_id=session_id, tool=tool, args=args)
+
+        await self.connection.request(message, dict, repeatable=True)
 
     # --- connection.ConnectionListener --------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from pedelec.errors import PedelecError
-from pedelec.host import Handler, TransportListener
+from pedelec.host import Handler, ModelContext, TransportListener
 from pedelec.protocol import RawJson
 from pedelec.questions import Answer, Question
 
@@ -130,6 +130,7 @@ class MemoryHost:
 
     Args:
         accept: is given each new connection; calls its `core_open` or `core_close`, then or later.
+        model_context: the page's WebMCP API, if it has one.
 
     Attributes:
         dialog: the page's dialog; a program is the person in front of it.
@@ -137,7 +138,13 @@ class MemoryHost:
         reports: what was told of stages, in order.
     """
 
-    def __init__(self, accept: Callable[[MemoryTransport], None], *, page_instance_id: str = "page") -> None:
+    def __init__(
+        self,
+        accept: Callable[[MemoryTransport], None],
+        *,
+        page_instance_id: str = "page",
+        model_context: ModelContext | None = None,
+    ) -> None:
         self.page_instance_id = page_instance_id
         self.dialog = MemoryDialog()
         self.obstacle: PedelecError | None = None
@@ -145,6 +152,7 @@ class MemoryHost:
         self._accept = accept
         self._hidden = False
         self._watchers: list[Callable[[], None]] = []
+        self._model_context = model_context
 
     def default_core_url(self) -> str:
         return "http://127.0.0.1:0"
@@ -171,6 +179,9 @@ class MemoryHost:
 
     def report(self, stage: str, loaded: int, total: int) -> None:
         self.reports.append((stage, loaded, total))
+
+    async def model_context(self, *, polyfill: bool = False) -> ModelContext | None:  # noqa: ARG002
+        return self._model_context
 
     def is_foreign(self, value: object) -> bool:  # noqa: ARG002
         return False

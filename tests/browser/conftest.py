@@ -33,7 +33,8 @@ _config = _load_config()
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "browser_name" in metafunc.fixturenames:
-        metafunc.parametrize("browser_name", _config.BROWSERS, scope="session")
+        only = metafunc.definition.get_closest_marker("browsers")
+        metafunc.parametrize("browser_name", only.args if only else _config.BROWSERS, scope="session")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

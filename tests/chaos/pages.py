@@ -186,6 +186,9 @@ class FaultyHost:
     def watch_visibility(self, changed: Callable[[], None]) -> None:
         """Nothing here is ever hidden."""
 
+    async def model_context(self, *, polyfill: bool = False) -> None:
+        """It has none."""
+
     def connect(self, core_url: str, listener: TransportListener) -> Link:
         link = Link(self, core_url, listener)
         task = asyncio.get_running_loop().create_task(self._connect(core_url, link))

@@ -11,12 +11,16 @@ from websockets.sync.client import ClientConnection, connect
 from pedelec.errors import Code
 from pedelec.protocol import (
     PROTOCOL_VERSION,
+    CheckArgs,
     ErrorEvent,
     GetApprovalStatus,
     Hello,
+    JsonObject,
     Limits,
+    OfferTools,
     Ping,
     Pong,
+    Response,
     ToolCall,
     encode,
 )
@@ -174,3 +178,29 @@ def test_messages_arrive_in_the_order_in_which_they_were_sent(page: PageClient) 
     for number in range(500):
         page.send(Ping(id=number))
     assert [page.receive(Pong).id for _ in range(500)] == list(range(500))
+
+
+def test_a_page_may_offer_tools_later_and_have_arguments_checked(core: CoreProcess) -> None:
+    schema: JsonObject = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
+    with PageClient(core.url) as page, PageClient(core.url) as stranger:
+        thread = page.create_session([tool("draw")])
+
+        def offered(by: PageClient, *tools: JsonObject) -> Response:
+            return by.request(OfferTools(request_id=by.next_id(), session_id=thread, tools=list(tools)))
+
+        def checked(name: str, args: JsonObject) -> Response:
+            return page.request(CheckArgs(request_id=page.next_id(), session_id=thread, tool=name, args=args))
+
+        assert not offered(stranger, tool("search")).ok
+        assert offered(page, tool("search", schema)).ok
+        listed = core.cli("--thread-id", thread, "tool-list").json["result"]["tools"]
+        assert [each["name"] for each in listed] == ["draw", "search"]
+        assert checked("search", {"q": "x"}).ok
+        for answer, code in (
+            (checked("search", {"Q": "x"}), Code.TOOL_ARGS_INVALID),
+            (checked("serach", {}), Code.TOOL_NOT_FOUND),
+            (offered(page, tool("draw")), Code.INVALID_INPUT),
+        ):
+            assert answer.error is not None
+            assert answer.error["code"] == code
+        page.end_session()

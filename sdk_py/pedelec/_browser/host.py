@@ -11,7 +11,7 @@ from pedelec._browser.js_handlers import JsHandler
 from pedelec._browser.outcome import read_outcome
 from pedelec._browser.page import JsProxy, border, is_function, is_thenable, js_null
 from pedelec.errors import PedelecError
-from pedelec.host import Handler, Transport, TransportListener
+from pedelec.host import Handler, ModelContext, Transport, TransportListener
 from pedelec.protocol import RawJson
 
 
@@ -43,6 +43,11 @@ class BrowserHost:
 
     def watch_visibility(self, changed: Callable[[], None]) -> None:
         visibility.watchers.append(changed)
+
+    async def model_context(self, *, polyfill: bool = False) -> ModelContext | None:
+        from pedelec._browser.model_context import open_model_context  # when a page first asks for it
+
+        return await open_model_context(polyfill=polyfill)
 
     def is_foreign(self, value: object) -> bool:
         return value is js_null or isinstance(value, JsProxy)

@@ -45,6 +45,7 @@ class Face:
             "off_tool": self._off_tool,
             "on_question": self._on_question,
             "off_question": self._off_question,
+            "stop_import": self._stop_import,
             "inspect_script": self._inspect_script,
             "recover": self._recover,
             "make_content": self._make_content,
@@ -53,6 +54,7 @@ class Face:
             "create_session": self._create_session,
             "resume_session": self._resume_session,
             "end_session": self._end_session,
+            "import_webmcp": self._import_webmcp,
             "get_approval_status": self._get_approval_status,
             "run_script": self._run_script,
             "install_packages": self._install_packages,
@@ -103,7 +105,7 @@ class Face:
             )
         ]
         session = await self._clients[payload["client"]].create_session(
-            manifest["guidance"], tools, manifest["autoEndOnDisconnect"]
+            manifest["guidance"], tools, manifest["autoEndOnDisconnect"], webmcp=manifest["webmcp"]
         )
         return self._opened(payload["client"], session)
 
@@ -147,6 +149,15 @@ class Face:
     async def _end_session(self, payload: Any, _functions: list[Any]) -> None:
         await self._session(payload).session.end()
 
+    async def _import_webmcp(self, payload: Any, _functions: list[Any]) -> None:
+        session = self._session(payload)
+        session.imports[payload["import"]] = await session.session.import_webmcp()
+
+    def _stop_import(self, payload: Any, _functions: list[Any]) -> None:
+        stop = self._session(payload).imports.pop(payload["import"], None)
+        if stop is not None:
+            stop()
+
     def _recover(self, payload: Any, _functions: list[Any]) -> JsonObject:
         from pedelec.recovery import requests  # when the page first needs it
 
@@ -177,6 +188,7 @@ class FaceSession:
 
     def __init__(self, client: int, session: PedelecSession) -> None:
         self.session = session
+        self.imports: dict[int, Callable[[], None]] = {}
         self._key = f"{client}:{session.session_id}"
         # For each name (None: generic) the last registration alone: those before it can dispose of nothing.
         self._registrations: dict[str | None, tuple[int, Callable[[], object]]] = {}

@@ -43,6 +43,31 @@ class WebSocket(Protocol):
     def addEventListener(self, event: str, listener: Proxy) -> None: ...  # noqa: N802 - as above
 
 
+class NativeContext(Protocol):
+    """`document.modelContext`, as webmcp.mjs shows it: texts in, texts out."""
+
+    def register(self, key: int, tool: str) -> Awaitable[str]:
+        """Register a tool; "", or why the browser refused."""
+
+    def unregister(self, key: int) -> None:
+        """Take it back."""
+
+    def answer(self, call: int, text: str) -> None:
+        """Answer a call of one of our tools with JSON text."""
+
+    def tools(self) -> Awaitable[str]:
+        """The tools of others, as a JSON list."""
+
+    def watch(self) -> object:
+        """Have changes told from now on."""
+
+    def execute(self, call: int, key: str, args: str) -> Awaitable[str]:
+        """Run a tool of others; the outcome as a JSON object."""
+
+    def abort(self, call: int, reason: str) -> None:
+        """Tell it that nobody waits any more."""
+
+
 class Border(Protocol):
     """The module `_pedelec_js`, made by the loader (`connect` in bridge.mjs)."""
 
@@ -98,6 +123,11 @@ class Border(Protocol):
 
     def watch_visibility(self, changed: Proxy) -> None:
         """Who hears that this has changed."""
+
+    def webmcp(
+        self, polyfill: bool, called: Proxy, cancelled: Proxy, changed: Proxy
+    ) -> Awaitable[NativeContext | None]:
+        """The page's WebMCP API; None where it has none. The three are called by it."""
 
     def settle(self, request_id: int, answer: str) -> None:
         """Answer a request of the JavaScript face."""

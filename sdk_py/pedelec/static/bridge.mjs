@@ -108,6 +108,10 @@ export function connect(pyodide) {
     on_answer: (answered) => asking.onAnswer(answered),
     is_hidden: isHidden,
     watch_visibility: watchVisibility,
+    webmcp: async (polyfill, ...listeners) => {
+      const { open } = await import("./webmcp.mjs"); // when a page first asks for it
+      return open(polyfill, (value) => calls.outcomeOf(value), ...listeners);
+    },
     settle: (id, text) => bridge.settle(id, text),
     emit: (key, kind, text) => bridge.emit(key, kind, text),
     report: (stage, loaded, total) => page.announce("progress", { stage, loaded, total }),

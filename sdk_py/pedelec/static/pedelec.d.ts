@@ -79,6 +79,9 @@ export type CreateSessionInput<TTools extends readonly ToolDefinition[] = readon
   skills?: SkillsInput<TTools>;
   /** End the session some seconds after its last page went away; true if not given. */
   autoEndOnDisconnect?: boolean;
+  /** Register the tools with the browser too (`document.modelContext`), where it has that API; `"polyfill"` gives the
+   * page that API where the browser lacks it. See docs/webmcp.md. */
+  webmcp?: boolean | "polyfill";
 };
 
 export type ApprovalStatus = {
@@ -334,6 +337,8 @@ export interface PedelecSession<TToolName extends string = string> {
   onError(handler: ErrorHandler): () => void;
   onStatus(handler: StatusHandler): () => void;
   onEnded(handler: EndedHandler): () => void;
+  /** Offer the tools to Core that this page registers with the browser; resolves to what ends that. */
+  importWebmcp(): Promise<() => void>;
   getStatus(): PedelecSessionStatus;
   end(): Promise<void>;
   /** Rejects with `NOT_SUPPORTED`. */

@@ -252,6 +252,7 @@
         guidance: skills.guidance ?? "",
         tools: tools.map(readTool),
         autoEndOnDisconnect: given.autoEndOnDisconnect !== false,
+        webmcp: given.webmcp ?? false,
       },
       handlers: tools.map((tool) => tool.handler),
       predicates: tools.map(({ consequential }) =>

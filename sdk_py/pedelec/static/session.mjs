@@ -51,6 +51,16 @@ export class PedelecSession {
     return this.#listen("ended", handler);
   }
 
+  /** Offer the browser's own tools to Core; resolves to what ends that. */
+  async importWebmcp() {
+    this.#refuseWhenEnded();
+    const address = { ...this.#address, import: ++this.#lastRegistration };
+    await this.#bridge.request("import_webmcp", address);
+    return () => {
+      if (!this.#ended) this.#bridge.call("stop_import", address);
+    };
+  }
+
   getStatus() {
     return this.#ended ? "ended" : this.#bridge.call("get_status", this.#address);
   }

@@ -8,6 +8,7 @@ import pytest
 from pedelec import protocol
 from pedelec.protocol import (
     ApprovalPending,
+    CheckArgs,
     CoreMessage,
     CreateSession,
     Ended,
@@ -16,6 +17,7 @@ from pedelec.protocol import (
     GetApprovalStatus,
     Hello,
     Message,
+    OfferTools,
     PageMessage,
     Ping,
     Pong,
@@ -61,6 +63,17 @@ FROM_PAGE: list[tuple[Message, str]] = [
     (
         ResumeSession(request_id="r2", session_id="s", last_seq=4),
         '{"type":"resume_session","requestId":"r2","sessionId":"s","lastSeq":4}',
+    ),
+    (
+        OfferTools(request_id="r7", session_id="s", tools=[TOOL]),
+        (
+            '{"type":"offer_tools","requestId":"r7","sessionId":"s",'
+            '"tools":[{"name":"a","description":"é","argsSchema":{"type":"object"}}]}'
+        ),
+    ),
+    (
+        CheckArgs(request_id="r8", session_id="s", tool="a", args={"x": 1}),
+        '{"type":"check_args","requestId":"r8","sessionId":"s","tool":"a","args":{"x":1}}',
     ),
     (
         EndSession(request_id="r3", session_id="s"),

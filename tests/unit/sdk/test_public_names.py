@@ -46,8 +46,8 @@ def test_core_gets_messages_and_errors_without_the_client() -> None:
 
 def test_the_public_names_of_the_classes_are_these() -> None:
     assert public(dir(PedelecSession)) == {
-        *("on_tool", "on_error", "on_status", "on_ended", "get_status", "end"),
-        *("onTool", "onError", "onStatus", "onEnded", "getStatus"),
+        *("on_tool", "on_error", "on_status", "on_ended", "get_status", "end", "import_webmcp"),
+        *("importWebmcp", "onTool", "onError", "onStatus", "onEnded", "getStatus"),
     }
     assert public(dir(Pedelec)) == {
         *("create_session", "resume_session", "get_approval_status", "close", "max_result_bytes"),
