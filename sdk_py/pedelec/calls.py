@@ -56,8 +56,14 @@ async def run(
         return failure(error, call, now=ctx.now())
 
 
+_VALUES = frozenset({dict, list, str, int, float, bool, type(None), RawJson})
+"""Types that are neither awaited nor foreign: asking for both costs more than the rest of a small call."""
+
+
 def as_awaitable(value: object, host: Host) -> Awaitable[Any] | None:
     """What to await in order to get at a handler's value, or None where it is the value itself."""
+    if type(value) in _VALUES:
+        return None
     if host.is_foreign(value):
         return host.adapt_awaitable(value)
     return value if inspect.isawaitable(value) else None

@@ -47,6 +47,10 @@ class Callbacks:
 
         return Registration(callback, dispose)
 
+    def __bool__(self) -> bool:
+        """Whether anybody listens."""
+        return bool(self._callbacks)
+
     def fire(self, *values: object) -> None:
         for callback in list(self._callbacks):
             try:

@@ -14,7 +14,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from pedelec.errors import Code, PedelecError
 
@@ -353,10 +353,11 @@ class ProtocolError(PedelecError):
 # --- codec ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _WireField:
+class _WireField(NamedTuple):
     name: str
     wire_name: str
+    lead: str
+    """What stands before its value in a frame: a comma, and its name."""
     required: bool
     accepts: Callable[[object], bool]
     expected: str
@@ -374,6 +375,8 @@ def _is_text(value: object) -> bool:
     """Whether it can be written as UTF-8: a lone surrogate comes in as an escape and never gets out again."""
     if type(value) is not str:
         return False
+    if value.isascii():
+        return True
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -403,7 +406,8 @@ def _wire_field(field: Field[Any], annotation: object) -> _WireField:
     options = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
     checked = next(option for option in options if option in _CHECKS)
     accepts, expected = _CHECKS[checked]
-    return _WireField(field.name, to_camel(field.name), field.default is MISSING, accepts, expected)
+    wire_name = to_camel(field.name)
+    return _WireField(field.name, wire_name, f',"{wire_name}":', field.default is MISSING, accepts, expected)
 
 
 def _wire_fields(message_type: type[Message]) -> tuple[_WireField, ...]:
@@ -422,12 +426,20 @@ _FIELDS = {kind: _wire_fields(kind) for kind in (*_PAGE_TYPES.values(), *_CORE_T
 
 def encode(message: Message) -> str:
     """The frame of a message: compact JSON, `type` first, fields in their declared order."""
-    frame: dict[str, object] = {"type": message.type}
-    for field in _FIELDS[type(message)]:
-        value = getattr(message, field.name)
-        if value is not None or field.required:
-            frame[field.wire_name] = value
-    return encode_object(frame)
+    parts = [f'{{"type":"{message.type}"']
+    for name, _, lead, required, _, _ in _FIELDS[type(message)]:
+        value = getattr(message, name)
+        if value is not None or required:
+            parts += (lead, _encode_member(value))
+    parts.append("}")
+    return "".join(parts)
+
+
+def _encode_member(value: object) -> str:
+    kind = type(value)
+    if kind is RawJson:
+        return value.text  # type: ignore[attr-defined, no-any-return]
+    return str(value) if kind is int else encode_value(value)  # which costs more than the number
 
 
 def encode_object(members: Mapping[str, object]) -> str:
@@ -492,15 +504,13 @@ def _decode(text: str, known: Mapping[str, type[Message]]) -> Message:
     if message_type is None:
         raise ProtocolError(f"Unknown message type {name!r:.80}.", request_id=request_id)
     values = {}
-    for field in _FIELDS[message_type]:
-        value = frame.get(field.wire_name, MISSING)
-        if value is MISSING or (value is None and not field.required):
-            if field.required:
-                problem = f"{name} lacks {field.wire_name}."
-                raise ProtocolError(problem, request_id=request_id)
+    for own_name, wire_name, _, required, accepts, expected in _FIELDS[message_type]:
+        value = frame.get(wire_name, MISSING)
+        if value is MISSING or (value is None and not required):
+            if required:
+                raise ProtocolError(f"{name} lacks {wire_name}.", request_id=request_id)
             continue
-        if not field.accepts(value):
-            problem = f"{name}.{field.wire_name} must be {field.expected}."
-            raise ProtocolError(problem, request_id=request_id)
-        values[field.name] = value
+        if not accepts(value):
+            raise ProtocolError(f"{name}.{wire_name} must be {expected}.", request_id=request_id)
+        values[own_name] = value
     return message_type(**values)

@@ -101,6 +101,7 @@ class PedelecSession:
         self._consent_if_needed: Consent | None = None
         self._found: dict[str, JsonObject] = {}  # what was found in the page besides
         self._on_joined: list[Callable[[], None]] = []
+        self._traits: dict[str, tuple[bool, str | None]] = {}  # by tool, for `_facts`
         self._warned: set[str] = set()
         self._status = "idle"
         self._ended = self._ending = self._failed = self._disconnected = False
@@ -218,12 +219,14 @@ class PedelecSession:
 
     def _declare(self, tools: CheckedTools) -> None:
         self._declared = {str(manifest["name"]): manifest for manifest in tools.manifests}
+        self._traits.clear()
         self._handlers.replace_inline(tools.handlers)
         self._approvals = tools.approvals
 
     def _set_found(self, tools: dict[str, JsonObject], handlers: dict[str, Bound]) -> None:
         """The tools that were found in the page besides the declared ones, and how they are run."""
         self._found = tools
+        self._traits.clear()
         self._handlers.replace_found(handlers)
 
     def _call_here(self, message: ToolCall, answer: Callable[[RawJson], None]) -> None:
@@ -261,7 +264,7 @@ class PedelecSession:
             session_id=self.session_id,
             session_created_at=self.session_created_at,
             event_received_at=round(received_at * 1000),
-            event_emitted_at=round(self._owner.now() * 1000),
+            event_emitted_at=round(received_at * 1000),
             turn_id=message.turn_id,
             turn_started_at=message.turn_started_at,
             turn_kind="user",
@@ -326,14 +329,13 @@ class PedelecSession:
         self._settle(ctx, calls.failure(error, self._facts(ctx.tool)))
 
     def _facts(self, tool: str, args: JsonObject | None = None) -> CallFacts:
-        manifests = {**self._found, **(self._declared or {})}
-        own = manifests.get(tool, {})
-        return CallFacts(
-            tool=tool,
-            args=args,
-            safe_to_repeat=bool(own.get("readOnly") or own.get("idempotent")),
-            reader=best_reader(tool, manifests.values()),
-        )
+        if tool not in self._traits:
+            manifests = {**self._found, **(self._declared or {})}
+            own = manifests.get(tool, {})
+            safe_to_repeat = bool(own.get("readOnly") or own.get("idempotent"))
+            self._traits[tool] = (safe_to_repeat, best_reader(tool, manifests.values()))
+        safe_to_repeat, reader = self._traits[tool]
+        return CallFacts(tool=tool, args=args, safe_to_repeat=safe_to_repeat, reader=reader)
 
     def _settle(self, ctx: ToolContext, outcome: calls.Outcome) -> None:
         """The one place where a call gets its answer. After the end of the session nobody waits for one."""
@@ -449,8 +451,10 @@ class PedelecSession:
             status = "waiting_tool_result" if self._running else "idle"
         if status != self._status:
             previous, self._status = self._status, status
-            event = self._event("status_changed", source)
-            self._on_status.fire(status, StatusContext(**event, status=status, previous_status=previous))
+            if self._on_status:  # it changes twice with most calls, and hardly anybody listens
+                event = self._event("status_changed", source)
+                context = StatusContext(**event, status=status, previous_status=previous)
+                self._on_status.fire(status, context)
 
     def _event(self, name: str, source: str) -> dict[str, Any]:
         event: dict[str, Any] = {

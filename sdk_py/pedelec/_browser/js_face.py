@@ -41,6 +41,7 @@ class Face:
         self._at_once: dict[str, Callable[[Any, list[Any]], Any]] = {
             "open_client": self._open_client,
             "get_status": self._get_status,
+            "hear_status": self._hear_status,
             "on_tool": self._on_tool,
             "off_tool": self._off_tool,
             "on_question": self._on_question,
@@ -140,6 +141,9 @@ class Face:
     def _get_status(self, payload: Any, _functions: list[Any]) -> str:
         return self._session(payload).session.get_status()
 
+    def _hear_status(self, payload: Any, _functions: list[Any]) -> None:
+        self._session(payload).hear_status()
+
     def _on_tool(self, payload: Any, functions: list[Any]) -> None:
         self._session(payload).register(payload["registration"], payload["name"], functions[0])
 
@@ -192,9 +196,15 @@ class FaceSession:
         self._key = f"{client}:{session.session_id}"
         # For each name (None: generic) the last registration alone: those before it can dispose of nothing.
         self._registrations: dict[str | None, tuple[int, Callable[[], object]]] = {}
+        self._tells_status = False
         session.on_error(self._tell_error)
-        session.on_status(self._tell_status)
         session.on_ended(self._tell_ended)
+
+    def hear_status(self) -> None:
+        """Tell of the session's status from now on: with each call it changes twice, so not unasked."""
+        if not self._tells_status:
+            self._tells_status = True
+            self.session.on_status(self._tell_status)
 
     def register(self, registration: int, name: str | None, handler: Any) -> None:
         # `undefined` is a handler that is missing; to `on_tool` None would ask for a decorator.

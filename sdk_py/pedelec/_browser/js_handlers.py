@@ -14,8 +14,9 @@ from pedelec._browser.outcome import read_outcome
 from pedelec._browser.page import border, create_proxy
 from pedelec.context import ToolContext
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import RawJson
+from pedelec.protocol import RawJson, encode_value
 
+_invoke_in_page = border.invoke  # once: looking it up makes a proxy each time
 _keys = itertools.count(1)
 _running: dict[int, ToolContext] = {}
 
@@ -30,14 +31,15 @@ class JsHandler:
         if isinstance(values[-1], ToolContext):
             *tool, args, ctx = values
             return _invoke(self._function, args, ctx, generic=bool(tool))
-        return border.notify(self._function, _text([_plain(value) for value in values]))
+        return border.notify(self._function, encode_value([_plain(value) for value in values]))
 
 
 def _invoke(function: object, args: object, ctx: ToolContext, *, generic: bool) -> object:
     """Run a handler: its `RawJson` where it does not wait, else an awaitable of that."""
     key = next(_keys)
     _running[key] = ctx
-    outcome = border.invoke(function, key, generic, ctx.remaining_ms, _text(args), _text(ctx.to_wire()))
+    texts = encode_value(args), encode_value(ctx.to_wire())
+    outcome = _invoke_in_page(function, key, generic, ctx.remaining_ms, *texts)
     if isinstance(outcome, str):
         del _running[key]
         return read_outcome(outcome)
@@ -55,10 +57,6 @@ async def _settled(outcome: Awaitable[str], key: int, ctx: ToolContext) -> RawJs
 
 def _plain(value: Any) -> object:
     return value.to_wire() if hasattr(value, "to_wire") else value
-
-
-def _text(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _report_progress(key: int, done: float, total: float | None, message: str | None) -> None:
@@ -80,7 +78,7 @@ async def _answer(ctx: ToolContext | None, ask_id: int, given: dict[str, Any]) -
         outcome = {"value": await ctx.ask(given.get("question", ""), **options)}
     except PedelecError as error:
         outcome = {"error": error.bare()}
-    border.answer(ask_id, _text(outcome))
+    border.answer(ask_id, encode_value(outcome))
 
 
 _asking: set[asyncio.Task[None]] = set()

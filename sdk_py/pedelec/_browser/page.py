@@ -6,7 +6,6 @@ Every import of `js`, `pyodide` and `_pedelec_js` in the SDK stands here.
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, cast
 
-import js  # type: ignore[import-not-found]
 import pyodide.code  # type: ignore[import-not-found]
 import pyodide.ffi  # type: ignore[import-not-found]
 import pyodide.webloop  # type: ignore[import-not-found]
@@ -34,13 +33,9 @@ class Proxy(Protocol):
 class WebSocket(Protocol):
     """The browser's WebSocket, as far as it is used."""
 
-    bufferedAmount: int  # noqa: N815 - the browser's name
-
     def send(self, data: str) -> None: ...
 
     def close(self) -> None: ...
-
-    def addEventListener(self, event: str, listener: Proxy) -> None: ...  # noqa: N802 - as above
 
 
 class NativeContext(Protocol):
@@ -72,6 +67,9 @@ class Border(Protocol):
     """The module `_pedelec_js`, made by the loader (`connect` in bridge.mjs)."""
 
     core_url: str
+
+    def open_socket(self, url: str, opened: Proxy, received: Proxy, closed: Proxy) -> WebSocket:
+        """Connect. The proxies are called with nothing; a frame's text; the close code and reason."""
 
     def limit(self, max_bytes: int, max_depth: int) -> None:
         """Set what JavaScript writes at most, in bytes (or a little more) and in levels of nesting."""
@@ -154,14 +152,14 @@ Promised: Any = pyodide.webloop.PyodideFuture
 js_null: object = pyodide.ffi.jsnull
 
 
-def open_socket(url: str) -> WebSocket:
-    """A new WebSocket. Its failure comes as events, save for a URL or a page that allows none.
+def open_socket(url: str, opened: Proxy, received: Proxy, closed: Proxy) -> WebSocket:
+    """A new WebSocket. Its failure comes as `closed`, save for a URL or a page that allows none.
 
     Raises:
         OSError: the browser refused at once.
     """
     try:
-        return cast(WebSocket, js.WebSocket.new(url))
+        return border.open_socket(url, opened, received, closed)
     except pyodide.ffi.JsException as error:
         raise OSError(str(error)) from None
 

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Awaitable
 from typing import Any
 
-from pedelec._browser.page import Proxy, WebSocket, create_proxy, open_socket
+from pedelec._browser.page import create_proxy, open_socket
 from pedelec.host import Transport, TransportListener
 
 
@@ -13,7 +13,7 @@ def connect(core_url: str, listener: TransportListener) -> Transport:
     """Open Core's `/page`. As `host.Host.connect`: failure is told through `listener.closed`."""
     url = core_url.replace("http", "ws", 1).rstrip("/") + "/page"
     try:
-        return WebSocketTransport(open_socket(url), listener)
+        return WebSocketTransport(url, listener)
     except OSError as error:
         asyncio.get_running_loop().call_soon(listener.closed, str(error))
         return NoTransport()
@@ -57,39 +57,36 @@ class InvitedTransport:
 class WebSocketTransport:
     """One connection. Implements `host.Transport`.
 
-    The proxies that the browser calls live from the first event to `close`, which is always the last.
+    The proxies that the browser calls live from the first event to `closed`, which is always the last.
+
+    Raises:
+        OSError: the browser refused at once.
     """
 
-    def __init__(self, socket: WebSocket, listener: TransportListener) -> None:
-        self._socket = socket
+    def __init__(self, url: str, listener: TransportListener) -> None:
         self._listener = listener
         self._open = True
-        self._proxies: list[Proxy] = []
-        self._listen("open", lambda _event: listener.opened())
-        self._listen("message", self._on_message)
-        self._listen("close", self._on_close)
+        self._proxies = [create_proxy(each) for each in (listener.opened, listener.received, self._closed)]
+        try:
+            socket = open_socket(url, *self._proxies)
+        except OSError:
+            self._destroy_proxies()
+            raise
+        # Once: looking a method up makes a proxy each time.
+        self._send, self._close = socket.send, socket.close
 
     def send(self, text: str) -> None:
         if self._open:
-            self._socket.send(text)
+            self._send(text)
 
     def close(self) -> None:
-        self._socket.close()
+        self._close()
 
-    def _listen(self, event: str, handle: Any) -> None:
-        proxy = create_proxy(handle)
-        self._proxies.append(proxy)
-        self._socket.addEventListener(event, proxy)
-
-    def _on_message(self, event: Any) -> None:
-        if isinstance(event.data, str):
-            self._listener.received(event.data)
-        else:
-            self._socket.close()  # Core sends text alone
-
-    def _on_close(self, event: Any) -> None:
+    def _closed(self, code: int, reason: str) -> None:
         self._open = False
+        self._destroy_proxies()
+        self._listener.closed(f"the connection closed ({code}{' ' + reason if reason else ''})")
+
+    def _destroy_proxies(self) -> None:
         for proxy in self._proxies:
             proxy.destroy()
-        reason = f"the connection closed ({event.code}{' ' + event.reason if event.reason else ''})"
-        self._listener.closed(reason)

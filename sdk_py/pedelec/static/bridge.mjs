@@ -7,6 +7,7 @@ import { Asking, isHidden, watchVisibility } from "./asking.mjs";
 import { Calls, isThenable } from "./calls.mjs";
 import { Client } from "./client.mjs";
 import { PedelecError, page } from "./page.mjs";
+import { openSocket } from "./socket.mjs";
 import { describeThrown } from "./thrown.mjs";
 
 export class Bridge {
@@ -92,6 +93,7 @@ export function connect(pyodide) {
   const asking = new Asking();
   pyodide.registerJsModule("_pedelec_js", {
     core_url: page.coreUrl,
+    open_socket: openSocket,
     limit: (maxBytes, maxDepth) => calls.limit(maxBytes, maxDepth),
     encode: (value) => calls.outcomeOf(value),
     is_thenable: isThenable,

@@ -16,6 +16,25 @@ export function callOf(context) {
   return contexts.get(context)?.();
 }
 
+/** The abort signal of one call, made when it is first looked at: hardly any handler does. */
+class Abortion {
+  #controller = null;
+  #reason = null;
+
+  get signal() {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#reason !== null) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason) {
+    this.#reason = new DOMException(`The call is over: ${reason}.`, "AbortError");
+    this.#controller?.abort(this.#reason);
+  }
+}
+
 export class Calls {
   #limits = { maxBytes: 0, maxDepth: 0 };
   #running = new Map();
@@ -82,7 +101,7 @@ export class Calls {
 
   /** Tell a running handler that nobody waits for it any more. */
   abort(key, reason) {
-    this.#running.get(key)?.abort(new DOMException(`The call is over: ${reason}.`, "AbortError"));
+    this.#running.get(key)?.abort(reason);
   }
 
   async #settled(result, key) {
@@ -99,21 +118,22 @@ export class Calls {
   }
 
   #open(key, remainingMs, fields) {
-    const controller = new AbortController();
-    this.#running.set(key, controller);
-    const { signal } = controller;
+    const abortion = new Abortion();
+    this.#running.set(key, abortion);
     const end = performance.now() + remainingMs;
     return {
       ...fields,
       deadline: Date.now() + remainingMs,
-      signal,
+      get signal() {
+        return abortion.signal;
+      },
       get remainingMs() {
         return Math.max(0, Math.round(end - performance.now()));
       },
       get cancelled() {
         return new Promise((resolve) => {
-          if (signal.aborted) resolve();
-          else signal.addEventListener("abort", () => resolve(), { once: true });
+          if (abortion.signal.aborted) resolve();
+          else abortion.signal.addEventListener("abort", () => resolve(), { once: true });
         });
       },
       progress: (done, total, message) => this.#progress(key, done, total, message),

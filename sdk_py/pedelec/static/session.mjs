@@ -44,7 +44,9 @@ export class PedelecSession {
   }
 
   onStatus(handler) {
-    return this.#listen("status", handler);
+    const dispose = this.#listen("status", handler);
+    if (!this.#ended) this.#bridge.call("hear_status", this.#address);
+    return dispose;
   }
 
   onEnded(handler) {
