@@ -55,11 +55,19 @@ class Admission:
         most = self._limits.pages.sessions_per_origin
         if sum(session.origin == origin for session in live) >= most:
             raise _reached("sessions-per-origin", most, f"This origin has {most} sessions; no more may be.")
-        if wait := self._busy.take(origin, now):
-            raise _too_many("Making ready what this origin declares took too long the last time.", wait)
+        self.check_work(origin, now)
         offers = self._limits.offers
         _check_length("guidance", message.guidance, offers.guidance_chars)
         _check_length("appName", message.app_name or "", offers.app_name_chars)
+
+    def check_work(self, origin: str, now: float) -> None:
+        """Whether Core may be given work with schemas.
+
+        Raises:
+            PedelecError: `TOO_MANY_REQUESTS`.
+        """
+        if wait := self._busy.take(origin, now):
+            raise _too_many("Making ready what this origin declares took too long the last time.", wait)
 
     def was_busy(self, origin: str, seconds: float) -> None:
         """What a page declared took that long to make ready, whether it was in order or not."""

@@ -6,7 +6,8 @@ What a request leads to is decided in `sessions` and `invocations` and carried o
 """
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Final, Protocol
 
@@ -343,7 +344,7 @@ class PageDesk:
             origin=origin,
             app_name=self._admission.app_name(message),
             guidance=self._admission.guidance(message),
-            registry=self._registry(message, origin),
+            registry=self._registry(message.tools, origin),
             auto_end=message.auto_end_on_disconnect,
             now=moment,
             new_id=new_id,
@@ -354,14 +355,21 @@ class PageDesk:
         self._hub.add(session)
         return session
 
-    def _registry(self, message: CreateSession, origin: str) -> ToolRegistry:
+    def _registry(
+        self, manifests: list[JsonObject], origin: str, taken: Collection[str] = ()
+    ) -> ToolRegistry:
+        limits = self._hub.limits
+        with self._working(origin) as began:
+            return ToolRegistry.from_manifests(
+                manifests, limits.offers, lambda: now().seconds - began < limits.pages.schema_seconds, taken
+            )
+
+    @contextmanager
+    def _working(self, origin: str) -> Iterator[float]:
+        """The time that something takes with schemas, which the origin is charged."""
         began = now().seconds
         try:
-            return ToolRegistry.from_manifests(
-                message.tools,
-                self._hub.limits.offers,
-                lambda: now().seconds - began < self._hub.limits.pages.schema_seconds,
-            )
+            yield began
         finally:
             self._admission.was_busy(origin, now().seconds - began)
 
@@ -373,13 +381,17 @@ class PageDesk:
         session = self._owned(page, message.session_id)
         if page.instance_id not in session.pages:
             raise ProtocolError("offer_tools came before the page joined the session.")
-        session.offer(page.instance_id, message.tools, self._hub.limits.offers)
+        self._admission.check_work(session.origin, now().seconds)
+        offered = self._registry(message.tools, session.origin, session.declared.names())
+        session.offer(page.instance_id, offered)
         self._hub.offer_changed()
 
     def _check_args(self, session: Session, message: CheckArgs) -> None:
         """As an agent's arguments are checked, which are text."""
+        self._admission.check_work(session.origin, now().seconds)
         tool = session.registry.get(message.tool)
-        tool.validate(parse_args(encode_value(message.args), self._hub.limits.wire))
+        with self._working(session.origin):
+            tool.validate(parse_args(encode_value(message.args), self._hub.limits.wire))
 
     def _submit(self, page: _Page, message: SubmitToolResult) -> None:
         session = self._hub.sessions.get(message.session_id)

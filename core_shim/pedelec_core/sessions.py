@@ -8,10 +8,9 @@ happens to the single call is `invocations`' business.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pedelec.protocol import JsonObject
 from pedelec_core.invocation import CallLimits, Decision, Instant, Invocation
 from pedelec_core.invocations import Invocations
-from pedelec_core.limits import OfferLimits, TokenBucket
+from pedelec_core.limits import TokenBucket
 from pedelec_core.registry import ToolRegistry
 
 
@@ -132,13 +131,8 @@ class Session:
         self._seq += 1
         return self._seq
 
-    def offer(self, instance_id: str, manifests: list[JsonObject], limits: OfferLimits | None = None) -> None:
-        """A page instance offers these tools besides the declared ones, as long as it is not given up.
-
-        Raises:
-            PedelecError: `INVALID_INPUT`; nothing has changed.
-        """
-        offered = ToolRegistry.from_manifests(manifests, limits, taken=self.declared.names())
+    def offer(self, instance_id: str, offered: ToolRegistry) -> None:
+        """A page instance offers these tools besides the declared ones, as long as it is not given up."""
         self._offers[instance_id] = offered
         self._collect_offers()
 

@@ -4,6 +4,7 @@ Owns what is offered, that it follows the browser's changes, and that a tool whi
 keep the others from being offered.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
@@ -88,6 +89,8 @@ class _Following:
             await self._refresh()
         except PedelecError as error:
             logger.warning("The browser's tools could not be offered. %s", error)
+            if error.is_retryable:
+                asyncio.get_running_loop().call_later(error.retry_after_seconds or 1, self._changed)
 
     async def _refresh(self) -> None:
         """Look, and offer, until nothing has changed meanwhile."""

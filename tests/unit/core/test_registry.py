@@ -128,6 +128,14 @@ def test_a_name_declared_twice_is_refused() -> None:
     assert error.details == {"tool": "move_shape", "index": 1, "field": "name"}
 
 
+def test_names_that_are_taken_already_are_refused_as_if_declared_twice() -> None:
+    with pytest.raises(PedelecError) as caught:
+        ToolRegistry.from_manifests([manifest(name="zoom"), manifest()], taken=["move_shape"])
+    assert caught.value.details == {"tool": "move_shape", "index": 1, "field": "name"}
+    with pytest.raises(PedelecError, match="these are 257"):
+        ToolRegistry.from_manifests([manifest()], taken=[f"t{number}" for number in range(256)])
+
+
 def test_there_is_a_limit_to_the_number_of_tools() -> None:
     most = [manifest(name=f"t{number}") for number in range(LIMITS.tools_per_session)]
     assert len(ToolRegistry.from_manifests(most).names()) == LIMITS.tools_per_session

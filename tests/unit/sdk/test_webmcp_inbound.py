@@ -250,6 +250,22 @@ async def test_an_import_that_fails_leaves_nothing_behind_and_may_be_tried_again
     await session.import_webmcp()
 
 
+async def test_an_offer_that_core_has_no_time_for_is_made_again() -> None:
+    page = Page(native("find"))
+    await (await page.session()).import_webmcp()
+
+    def busy_once(frame: Json) -> Json:
+        page.core.answers["offer_tools"] = ok
+        answer = refused(frame, "TOO_MANY_REQUESTS")
+        answer["error"] |= {"class": "retryable", "retryAfterSeconds": 0.001}
+        return answer
+
+    page.core.answers["offer_tools"] = busy_once
+    page.browser.change(native("zoom"))
+    await page.core.until(lambda: len(page.offers()) == 3)
+    assert page.offers() == [["find"], ["zoom"], ["zoom"]]
+
+
 async def test_a_change_that_cannot_be_offered_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     page = Page(native("find"))
     await (await page.session()).import_webmcp()
