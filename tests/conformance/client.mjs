@@ -29,7 +29,13 @@ seen.error = await call("test_error_handling");
 seen.refused = await call("json_schema_2020_12_tool", {}, { unknown: true });
 seen.unknown = await call("no_such_tool").catch(({ code }) => code);
 seen.progress = [];
-await call("test_tool_with_progress", { onprogress: ({ progress }) => seen.progress.push(progress) });
+// This client forgets who wants to hear of progress once it has read the answer. Over stdio it reads all lines of a
+// chunk before it tells of any, so that progress which comes together with the answer is lost.
+const onprogress = ({ progress }) => {
+  seen.progress.push(progress);
+  if (progress === 100) call("progress_was_heard");
+};
+await call("progress_until_heard", { onprogress });
 
 const cancellations = async () => (await call("cancellations")).structuredContent.result;
 const before = (await cancellations()).length;
@@ -46,5 +52,8 @@ do {
 await call("test_trigger_tool_change");
 await changed;
 seen.changed = true;
+// The next client is to see the tools as this one saw them, not the one that was offered for a moment.
+const listed = async () => (await client.listTools()).tools.map(({ name }) => name);
+while ((await listed()).includes("test_changed"));
 await client.close();
 console.log(JSON.stringify(seen));

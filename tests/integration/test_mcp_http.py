@@ -205,6 +205,18 @@ def test_a_lost_connection_cancels_nothing_and_the_next_equal_call_takes_over(
             page.receive(ToolCancel, timeout=0.1)
 
 
+def test_a_call_whose_connection_was_lost_can_still_be_cancelled(core: CoreProcess, page: PageClient) -> None:
+    page.create_session([tool("probe")])
+    with legacy(core) as headers:
+        lost = call(core, headers)
+        running = page.receive(ToolCall)
+        lost.hang_up()
+        assert core_has_noticed(core)
+        cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+        assert Exchange(core, cancelled, headers).status() == 202
+        assert page.receive(ToolCancel).tool_request_id == running.tool_request_id
+
+
 def test_a_result_that_found_nobody_is_given_to_the_next_equal_call(
     core: CoreProcess, page: PageClient
 ) -> None:

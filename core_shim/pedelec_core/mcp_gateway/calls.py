@@ -5,6 +5,7 @@ noticed is the transports' business.
 """
 
 import asyncio
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from pedelec_core.agent_desk import RunningCall
@@ -23,55 +24,81 @@ class CallKey(NamedTuple):
     request_id: str
 
 
+@dataclass(slots=True)
+class _InFlight:
+    call: RunningCall
+    is_answered: bool = False
+    is_abandoned: bool = False
+
+    def abandon(self) -> None:
+        self.is_abandoned = True
+        self.call.abandon()
+
+
 class CallsInFlight:
     """The calls of all clients, from the moment they are admitted until their answers have arrived."""
 
     def __init__(self) -> None:
-        self._calls: dict[CallKey, RunningCall] = {}
+        self._calls: dict[CallKey, _InFlight] = {}
 
     def begin(self, key: CallKey, call: RunningCall) -> None:
         """A call was admitted."""
-        self._calls[key] = call
+        self._calls[key] = _InFlight(call)
+
+    def answered(self, key: CallKey, call: RunningCall) -> None:
+        """The answer is ready to go out."""
+        entry = self._calls.get(key)
+        if entry is None or entry.call is not call:  # the client gave the number to another call
+            return
+        entry.is_answered = True
+        if entry.is_abandoned:  # there is no way for it to go, and nothing left to call off
+            del self._calls[key]
 
     def received(self, key: CallKey) -> None:
-        """The client has the answer; without one, there was nothing to have."""
-        call = self._calls.pop(key, None)
-        if call is not None:
-            call.acknowledge()
+        """The client has what went out. Of an abandoned call that was not the answer, but word of its end."""
+        entry = self._calls.get(key)
+        if entry is not None and not entry.is_abandoned:
+            del self._calls[key]
+            entry.call.acknowledge()
 
     def interrupted(self, key: CallKey) -> None:
         """Nobody waits at our end any more; why, will be known in a moment, or never."""
-        call = self._calls.get(key)
-        if call is not None:
-            call.abandon()
-            asyncio.get_running_loop().call_later(_NOTICE_SECONDS, self._forget, key, call)
+        entry = self._calls.get(key)
+        if entry is not None:
+            entry.abandon()
+            asyncio.get_running_loop().call_later(_NOTICE_SECONDS, self._forget, key, entry)
 
     def cancelled(self, key: CallKey) -> None:
         """The client said that it does not want the answer."""
-        call = self._calls.pop(key, None)
-        if call is not None:
-            call.cancel("the agent")
+        entry = self._calls.pop(key, None)
+        if entry is not None:
+            entry.call.cancel("the agent")
 
     def lost(self, key: CallKey, *, means_cancelled: bool) -> None:
         """The connection went before the answer arrived. The call goes on, and an equal one takes it over.
+
+        Its client may still call it off, by another request.
 
         Args:
             key: which call.
             means_cancelled: that is how this client calls off (MCP 2026-07-28, basic/patterns/cancellation):
                 unless it is taken over soon, the call is cancelled.
         """
-        call = self._calls.pop(key, None)
-        if call is None:
+        entry = self._calls.get(key)
+        if entry is None:
             return
-        call.abandon()
+        entry.abandon()
+        if means_cancelled or entry.is_answered:
+            del self._calls[key]
         if means_cancelled:
-            asyncio.get_running_loop().call_later(TAKE_OVER_SECONDS, call.cancel, "the agent (it hung up)")
+            hung_up = "the agent (it hung up)"
+            asyncio.get_running_loop().call_later(TAKE_OVER_SECONDS, entry.call.cancel, hung_up)
 
     def connection_lost(self, connection: str) -> None:
-        """All calls of a connection are lost."""
+        """All calls of a connection are lost, and nothing more will be heard of them."""
         for key in [key for key in self._calls if key.connection == connection]:
-            self.lost(key, means_cancelled=False)
+            self._calls.pop(key).abandon()
 
-    def _forget(self, key: CallKey, call: RunningCall) -> None:
-        if self._calls.get(key) is call:
+    def _forget(self, key: CallKey, entry: _InFlight) -> None:
+        if self._calls.get(key) is entry:
             del self._calls[key]

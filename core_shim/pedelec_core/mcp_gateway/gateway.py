@@ -222,6 +222,7 @@ class Gateway:
         try:
             answer = await running.answer()
             await progress.finish()
+            self.calls.answered(key, running)
         except asyncio.CancelledError:
             progress.stop()
             self.calls.interrupted(key)

@@ -77,6 +77,18 @@ async def tool_with_progress(args, ctx):
     return "done"
 
 
+heard = asyncio.Event()
+
+
+async def progress_until_heard(args, ctx):
+    """As `test_tool_with_progress`, but its answer waits until the client has got hold of all of it."""
+    heard.clear()
+    for done in (0, 50, 100):
+        ctx.progress(done, 100, f"Completed step {done} of 100")
+    await heard.wait()
+    return "done"
+
+
 async def streaming_elicitation(args, ctx):
     """Streams as the suite's own fixture does; what it asks for it gets from nobody."""
     ctx.progress(1, 2, "half")
@@ -118,6 +130,8 @@ await client.create_session(
         offered("test_logging_tool", lambda: "logged nothing"),
         offered("test_trigger_tool_change", trigger_tool_change),
         # What our own checks of other clients need besides.
+        offered("progress_until_heard", progress_until_heard),
+        offered("progress_was_heard", heard.set),
         offered("wait_until_cancelled", wait_until_cancelled),
         offered("cancellations", lambda: cancellations),
         offered("json_schema_2020_12_tool", lambda args: args, JSON_SCHEMA_2020_12),
