@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import rfc8785
 
 from pedelec.advice import advise
+from pedelec.doors import COMMAND_LINE, Door
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import (
     DEFAULT_TOOL_TIMEOUT_MS,
@@ -43,6 +44,8 @@ class ToolCallRequest:
     call_id: str | None = None
     joins: bool = True
     """As `invocation.Call.joins`."""
+    door: Door = COMMAND_LINE
+    """By which way the agent came: errors name the requests that it can make."""
     replay: bool = False
     """A person runs a failing call again, to see whether it still fails: no agent is caught in a loop."""
 
@@ -172,7 +175,9 @@ class AgentDesk:
         if self._hub.commits.failure is not None:
             raise self._hub.commits.failure
         session = self._session_for(request)
-        attempt = self._watch.attempt(session, request.tool, request.args_text, is_guarded=not request.replay)
+        attempt = self._watch.attempt(
+            session, request.tool, request.args_text, door=request.door, is_guarded=not request.replay
+        )
         if wait := session.call_rate.take(now().seconds):
             too_fast = call_errors.too_fast(request.tool, self._hub.limits.calls.per_second, wait)
             raise attempt.not_run(too_fast, now().seconds)
@@ -211,7 +216,7 @@ class AgentDesk:
         """The live sessions."""
         return {"threads": [_summary(session) for session in self._hub.live_sessions()]}
 
-    def tool_result(self, invocation_id: str) -> CallAnswer:
+    def tool_result(self, invocation_id: str, door: Door = COMMAND_LINE) -> CallAnswer:
         """What a call came to; its late result, where one came after the agent was answered.
 
         Raises:
@@ -229,7 +234,7 @@ class AgentDesk:
             raise call_errors.result_pending(invocation.call.tool, invocation.id, told)
         if outcome.error is not None:
             assert session is not None
-            facts = facts_of(session, invocation.call.tool, invocation.call.args.text)
+            facts = facts_of(session, invocation.call.tool, invocation.call.args.text, door)
             outcome = replace(outcome, error=PedelecError.from_wire(advise(outcome.error, facts)))
         return CallAnswer(Answer("", invocation, outcome))
 
@@ -321,12 +326,11 @@ def _summary(session: Session) -> JsonObject:
 
 
 def _no_session(code: Code, message: str, live: list[Session]) -> PedelecError:
-    if live:
-        steps = [f"Add --thread-id {live[0].id} (or another of the listed ones) to the command."]
-    else:
-        steps = ["Ask the user to open the page, then call again."]
+    steps = [] if live else ["Ask the user to open the page, then call again."]
     listed: list[JsonValue] = [_summary(session) for session in live[:10]]
     details: JsonObject = {"threads": listed}
+    if live:
+        details["liveThread"] = live[0].id
     if len(live) > len(listed):
         details["leftOut"] = {"threads": len(live) - len(listed)}
     return PedelecError(code, message, recovery_steps=steps, details=details)

@@ -45,7 +45,6 @@ def session_over(tool: str) -> PedelecError:
         Code.TOOL_PAGE_UNAVAILABLE,
         f"The session ended before {tool} reached the page. Nothing ran.",
         error_class=ErrorClass.PERMANENT,
-        recovery_steps=["Ask the user to open the page again, then list its sessions: pedelec-cli threads"],
         details={"tool": tool},
     )
 

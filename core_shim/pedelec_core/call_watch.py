@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from pedelec.advice import advise
 from pedelec.call_text import CallFacts
+from pedelec.doors import COMMAND_LINE, Door
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import RawJson
 from pedelec_core.invocation import Call, Outcome
@@ -33,23 +34,32 @@ class CallWatch:
         self._limits = limits or LoopLimits()
         self._guards: WeakKeyDictionary[Session, LoopGuard] = WeakKeyDictionary()
 
-    def attempt(self, session: Session, tool: str, args_text: str, *, is_guarded: bool = True) -> "Attempt":
+    def attempt(
+        self,
+        session: Session,
+        tool: str,
+        args_text: str,
+        *,
+        door: Door = COMMAND_LINE,
+        is_guarded: bool = True,
+    ) -> "Attempt":
         """An agent is about to make a call; one that is not guarded counts for nothing."""
         if is_guarded:
             guard = self._guards.setdefault(session, LoopGuard(self._limits))
         else:
             guard = LoopGuard(self._limits)
-        return Attempt(session, guard, tool, args_text)
+        return Attempt(session, guard, tool, args_text, door)
 
 
 class Attempt:
     """One call of an agent, from its wish to its answer. Made by `CallWatch.attempt`."""
 
-    def __init__(self, session: Session, guard: LoopGuard, tool: str, args_text: str) -> None:
+    def __init__(self, session: Session, guard: LoopGuard, tool: str, args_text: str, door: Door) -> None:
         self._session = session
         self._guard = guard
         self._tool = tool
         self._args_text = args_text
+        self._door = door
         self._key = AttemptedCall("", "")
 
     def admit(self, call: Call, now: float) -> None:
@@ -95,13 +105,13 @@ class Attempt:
         return None if code in _NOT_A_LOOP else self._guard.failed(self._key, code, now)
 
     def _told(self, error: PedelecError, remark: str | None) -> PedelecError:
-        envelope = advise(error, facts_of(self._session, self._tool, self._args_text))
+        envelope = advise(error, facts_of(self._session, self._tool, self._args_text, self._door))
         if remark is not None:
             envelope["recoverySteps"] = [remark, *envelope.get("recoverySteps", [])]
         return PedelecError.from_wire(envelope)
 
 
-def facts_of(session: Session, tool_name: str, args_text: str) -> CallFacts:
+def facts_of(session: Session, tool_name: str, args_text: str, door: Door) -> CallFacts:
     """A call as far as its failure has to be told."""
     registry = session.registry
     tool = registry.get(tool_name) if registry.knows(tool_name) else None
@@ -110,6 +120,7 @@ def facts_of(session: Session, tool_name: str, args_text: str) -> CallFacts:
         args=_object_in(args_text),
         safe_to_repeat=tool is not None and (tool.read_only or tool.idempotent),
         reader=registry.reader_for(tool_name),
+        door=door,
     )
 
 

@@ -222,7 +222,7 @@ def _pack(outcome: Outcome | None) -> bytes | None:
     if outcome is None or outcome.spilled:
         return None
     if outcome.error is not None:
-        kind, text = _ERROR, encode_value(outcome.error.to_wire())
+        kind, text = _ERROR, encode_value(outcome.error.to_wire(door=None))
     else:
         assert outcome.result is not None
         kind, text = _RESULT, outcome.result.text

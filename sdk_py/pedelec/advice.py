@@ -23,7 +23,7 @@ _MAX_LABEL_CHARS = 60
 
 def advise(error: PedelecError, call: CallFacts) -> dict[str, Any]:
     """The error's envelope, for the agent that made `call`. Steps that the error brings along stay."""
-    envelope = error.to_wire()
+    envelope = error.to_wire(call.door)
     options = [_with_call(option, envelope, call) for option in envelope.get("options", ())]
     steps = error.recovery_steps or _steps(error, envelope, options, call)
     return bounded({**envelope, "options": options, "recoverySteps": steps})
@@ -31,6 +31,7 @@ def advise(error: PedelecError, call: CallFacts) -> dict[str, Any]:
 
 def _steps(error: PedelecError, envelope: dict[str, Any], options: list[Any], call: CallFacts) -> list[str]:
     facts = {**error.facts(), **_call_facts(envelope, options, call)}
+    facts |= call.door.words(facts)
     known = rendered_all(error.usual_steps(), facts)
     if error.is_retryable and not known:
         # Of an error that the page's author made retryable, the author knows that it may be repeated.
@@ -67,7 +68,7 @@ def _ask(facts: Mapping[str, object]) -> tuple[str, ...]:
 
 def _call_facts(envelope: dict[str, Any], options: list[Any], call: CallFacts) -> dict[str, str]:
     details = envelope.get("details") or {}
-    facts = {"tool": call.tool, "call": call.text(), "check": call.check()}
+    facts = {"tool": call.door.name_of(call.tool), "call": call.text(), "check": call.check()}
     if isinstance(details.get("nearest"), str):
         facts["nearestCall"] = replace(call, tool=details["nearest"]).text()
     if isinstance(details.get("correctedArgs"), dict):

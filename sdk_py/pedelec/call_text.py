@@ -11,6 +11,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from pedelec.doors import COMMAND_LINE, Door
+
 MAX_CALL_CHARS = 220
 """A longer call would not fit into what hosts show of an error."""
 
@@ -40,27 +42,30 @@ class CallFacts:
         args: its arguments; None where they could not be read.
         safe_to_repeat: the tool is read-only or idempotent.
         reader: a read-only tool that can be called without arguments and shows the page's state.
+        door: the way by which the agent came that made it.
     """
 
     tool: str
     args: Mapping[str, Any] | None = None
     safe_to_repeat: bool = False
     reader: str | None = None
+    door: Door = COMMAND_LINE
 
     def text(self, changes: Mapping[str, Any] | None = None) -> str:
         """The call, with some arguments changed; in words where it would be too long."""
         changed = dict(changes or {})
+        name = self.door.name_of(self.tool)
         if self.args is not None:
-            whole = render_call(self.tool, {**self.args, **changed})
+            whole = render_call(name, {**self.args, **changed})
             if whole is not None:
                 return whole
-        words = f"{self.tool} with the same arguments"
+        words = f"{name} with the same arguments"
         parts = [f"{key}={_json(value)}" for key, value in changed.items()]
         return f"{words}, but {', '.join(parts)}" if parts else words
 
     def check(self) -> str:
         """The call that shows the page's state, or words where no tool does."""
-        return f"{self.reader}()" if self.reader else "ask the user what the page shows."
+        return f"{self.door.name_of(self.reader)}()" if self.reader else "ask the user what the page shows."
 
     def argument_holding(self, value: object) -> str | None:
         """The one argument that has this value, by name."""

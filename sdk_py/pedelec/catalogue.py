@@ -6,8 +6,9 @@ it, and `docs/errors.md` is checked against it.
 
 Texts are templates. `{tool}` is the tool that was called, `{call}` that call written out with its
 arguments, `{check}` the call that shows the page's state (or words for it where the page has no read-only
-tool); any other name is a member of the error's `details` (with a capital letter: begun with one). A
-sentence whose names are not all known is left out.
+tool). `{toolList}`, `{toolSpec}`, `{toolResult}`, `{threads}` and `{nameThread}` are requests about calls, in
+the words of the agent's door (`doors`). Any other name is a member of the error's `details` (with a capital
+letter: begun with one). A sentence whose names are not all known is left out.
 """
 
 from dataclasses import dataclass
@@ -109,9 +110,10 @@ class Code(StrEnum):
 class CodeInfo:
     """What holds for every error of a code, unless the error itself says otherwise.
 
-    `repeatable` stands in place of `recovery` where such an error is retryable because the tool is
-    read-only or idempotent. `meaning` is for people who read the catalogue; `message` (where it is blank:
-    `meaning`) and `recovery` are the templates of what the agent is told.
+    `repeatable` stands in place of `recovery` where such an error is retryable because the tool is read-only
+    or idempotent; `final` where one that is retryable otherwise is not, as the session is over. `meaning` is
+    for people who read the catalogue; `message` (where it is blank: `meaning`) and `recovery` are the
+    templates of what the agent is told.
     """
 
     meaning: str
@@ -122,6 +124,7 @@ class CodeInfo:
     message: str = ""
     recovery: tuple[str, ...] = ()
     repeatable: tuple[str, ...] = ()
+    final: tuple[str, ...] = ()
 
 
 _WAIT = "Wait {retryAfterSeconds} s, then make the same call: {call}"
@@ -132,7 +135,7 @@ CATALOGUE: dict[Code, CodeInfo] = {
         "The session offers no tool of that name.",
         effects=Effects.NONE,
         message="No tool is called {tool}.",
-        recovery=("If you mean {nearest}, call it: {nearestCall}", "List the tools: pedelec-cli tool-list"),
+        recovery=("If you mean {nearest}, call it: {nearestCall}", "List the tools: {toolList}"),
     ),
     Code.TOOL_ARGS_INVALID: CodeInfo(
         "The arguments are no JSON object or break the tool's schema; nothing ran.",
@@ -141,7 +144,7 @@ CATALOGUE: dict[Code, CodeInfo] = {
         message="The arguments of {tool} do not fit its schema. Nothing ran.",
         recovery=(
             "Make the corrected call: {corrected}",
-            "See what {tool} takes: pedelec-cli tool-spec {tool}",
+            "See what {tool} takes: {toolSpec}",
         ),
     ),
     Code.TOOL_TIMEOUT: CodeInfo(
@@ -151,12 +154,12 @@ CATALOGUE: dict[Code, CodeInfo] = {
         retry_after_seconds=5,
         message="{tool} gave no result within {timeoutMs} ms. The page may still be running it.",
         recovery=(
-            "Fetch a late result: pedelec-cli tool-result {invocationId}",
+            "Fetch a late result: {toolResult}",
             "If there is none, see whether it took effect before you repeat it: {check}",
         ),
         repeatable=(
             "Wait {retryAfterSeconds} s, then call again, which is safe: {call}",
-            "Or fetch a late result: pedelec-cli tool-result {invocationId}",
+            "Or fetch a late result: {toolResult}",
         ),
     ),
     Code.TOOL_PAGE_UNAVAILABLE: CodeInfo(
@@ -166,6 +169,7 @@ CATALOGUE: dict[Code, CodeInfo] = {
         retry_after_seconds=5,
         message="No open page took {tool} within {timeoutMs} ms: {why}. Nothing ran.",
         recovery=("Ask the user to {ask}, then make the same call: {call}",),
+        final=("Ask the user to open the page again, then list its sessions: {threads}",),
     ),
     Code.TOOL_INTERRUPTED: CodeInfo(
         "The page was reloaded or lost, or Core restarted, while the call ran.",
@@ -209,14 +213,14 @@ CATALOGUE: dict[Code, CodeInfo] = {
     Code.INVOCATION_NOT_FOUND: CodeInfo(
         "No invocation of that id is remembered.",
         message="No invocation {invocationId} is remembered: results are kept for a few minutes.",
-        recovery=("If you still need the result, see what the session offers: pedelec-cli tool-list",),
+        recovery=("If you still need the result, see what the session offers: {toolList}",),
     ),
     Code.TOOL_RESULT_PENDING: CodeInfo(
         "The call asked about still runs in the page.",
         error_class=ErrorClass.RETRYABLE,
         retry_after_seconds=2,
         message="{tool} is still running in the page.",
-        recovery=("Wait {retryAfterSeconds} s, then ask again: pedelec-cli tool-result {invocationId}",),
+        recovery=("Wait {retryAfterSeconds} s, then ask again: {toolResult}",),
     ),
     Code.TOOL_HANDLER_NOT_FOUND: CodeInfo(
         "The page declares the tool and implements no handler for it; a retry will not help.",
@@ -323,12 +327,13 @@ CATALOGUE: dict[Code, CodeInfo] = {
     ),
     Code.INVALID_INPUT: CodeInfo("An argument of an SDK call is not what it must be."),
     Code.SESSION_ENDED: CodeInfo(
-        "The session is over.", recovery=("Ask the user to open the page again: pedelec-cli threads",)
+        "The session is over.", recovery=("Ask the user to open the page again: {threads}",)
     ),
     Code.SESSION_ERROR: CodeInfo("The session failed."),
     Code.END_SESSION_FAILED: CodeInfo("Core did not confirm the end of the session."),
     Code.THREAD_NOT_FOUND: CodeInfo(
-        "Core knows no session of that id.", recovery=("List the sessions: pedelec-cli threads",)
+        "Core knows no session of that id.",
+        recovery=("Name one that is there: {nameThread}", "List the sessions: {threads}"),
     ),
     Code.THREAD_ACCESS_DENIED: CodeInfo("The session does not exist or belongs to another origin."),
     Code.CREATE_SESSION_NOT_APPROVED: CodeInfo(
@@ -401,7 +406,7 @@ CATALOGUE: dict[Code, CodeInfo] = {
     Code.PEDELEC_THREAD_ID_NOT_FOUND: CodeInfo(
         "Which session is meant cannot be told: none is live, or several are.",
         effects=Effects.NONE,
-        recovery=("List the sessions: pedelec-cli threads",),
+        recovery=("Name one that is there: {nameThread}", "List the sessions: {threads}"),
     ),
     Code.USAGE_ERROR: CodeInfo("The command line is not one that the command knows.", effects=Effects.NONE),
     Code.JOURNAL_UNAVAILABLE: CodeInfo(

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, Self
 
 from pedelec.catalogue import CATALOGUE, Code, CodeInfo, Effects, ErrorClass, ErrorType, info_of
 from pedelec.clean_text import MAX_MESSAGE_CHARS, clean_foreign_text, clean_step, clean_text
+from pedelec.doors import COMMAND_LINE, Door
 from pedelec.envelope import MAX_ERROR_BYTES, bounded
 
 __all__ = [
@@ -123,15 +124,22 @@ class PedelecError(Exception):
         info = info_of(self.code)
         if self.error_class == info.error_class:
             return info.recovery
-        return info.repeatable if self.is_retryable else ()
+        return info.repeatable if self.is_retryable else info.final
 
-    def to_wire(self) -> dict[str, Any]:
+    def to_wire(self, door: Door | None = COMMAND_LINE) -> dict[str, Any]:
         """The envelope, in order and bounded (see `envelope`); keys that say nothing are left out.
 
         Without steps of its own it has those of the catalogue that can be told without knowing the call;
         `advice` tells the others.
+
+        Args:
+            door: by which way the agent came that is told; None where that will be known later, so that the
+                envelope has no steps but the error's own.
         """
-        steps = self.recovery_steps or rendered_all(self.usual_steps(), self.facts())
+        steps = self.recovery_steps
+        if not steps and door is not None:
+            facts = self.facts()
+            steps = rendered_all(self.usual_steps(), {**facts, **door.words(facts)})
         return bounded(
             {
                 "code": self.code,

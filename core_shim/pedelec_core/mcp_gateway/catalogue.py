@@ -72,6 +72,11 @@ class Catalogue:
     def _is_free(self, name: str, reserved: Collection[str]) -> bool:
         return name not in self.entries and name not in reserved
 
+    def entry_of(self, session: Session, tool: str) -> Entry | None:
+        """The entry of a tool that a session knows by its own name for it."""
+        mine = (each for each in self.entries.values() if each.tool.name == tool)
+        return next((each for each in mine if session in each.app.sessions), None)
+
     def signature(self) -> list[object]:
         """Equal exactly where clients see the same list of tools."""
         return [(entry.name, entry.app.label, entry.tool.to_wire()) for entry in self.entries.values()]

@@ -9,6 +9,7 @@ import contextlib
 import logging
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final, override
 
 from mcp.server.context import ServerRequestContext
@@ -29,12 +30,14 @@ from mcp_types import (
 )
 from mcp_types import Tool as ListedTool
 
+from pedelec.doors import MCP, Door
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import JsonObject
 from pedelec_core import __version__
 from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
 from pedelec_core.hub import Hub
 from pedelec_core.registry import Tool, parse_args
+from pedelec_core.sessions import Session
 
 from . import instructions, own_tools, results
 from .calls import CallKey, CallsInFlight
@@ -187,7 +190,7 @@ class Gateway:
             entry = catalogue.entries.get(params.name)
             if entry is None:
                 error = own_tools.not_found(catalogue, params.name)
-                raise MCPError(INVALID_PARAMS, error.message, error.to_wire())
+                raise MCPError(INVALID_PARAMS, error.message, error.to_wire(MCP))
             return await self._call_page(ctx, own_tools.Target(entry, entry.session.id, args_text))
         except PedelecError as error:
             return results.of_error(error)
@@ -203,7 +206,15 @@ class Gateway:
         catalogue = self._current()
         if tool.name == own_tools.LIST_NAME:
             return results.of_value(own_tools.listing(catalogue, args))
+        if (earlier := own_tools.wanted_result(args)) is not None:
+            return self._earlier(catalogue, earlier)
         return await self._call_page(ctx, own_tools.target(catalogue, args))
+
+    def _earlier(self, catalogue: Catalogue, invocation_id: str) -> CallToolResult:
+        session = self._hub.session_with(invocation_id)
+        answer = self._desk.tool_result(invocation_id, MCP)
+        entry = None if session is None else catalogue.entry_of(session, answer.answer.invocation.call.tool)
+        return results.of_answer(answer, entry)
 
     async def _call_page(self, ctx: Context, target: own_tools.Target) -> CallToolResult:
         request = ToolCallRequest(
@@ -212,6 +223,7 @@ class Gateway:
             args_text=target.args_text,
             call_id=_call_id(ctx),
             joins=False,
+            door=self._door_to(target.entry.session),
         )
         progress = ProgressPump(ctx.session.report_progress)
         running = self._desk.begin(request, progress.put)
@@ -230,6 +242,15 @@ class Gateway:
         finally:
             running.leave()
         return results.of_answer(answer, target.entry)
+
+    def _door_to(self, session: Session) -> Door:
+        """How an agent speaks of the tools of a session."""
+
+        def name_of(tool: str) -> str:
+            entry = self._current().entry_of(session, tool)
+            return tool if entry is None else entry.name
+
+        return replace(MCP, name_of=name_of)
 
     async def _cancelled(self, ctx: Context, params: CancelledNotificationParams) -> None:
         if params.request_id is not None:

@@ -6,16 +6,21 @@ Owns their definitions, and what `page_tools_list` tells. How a call is made is 
 from dataclasses import dataclass
 from typing import Final
 
+from pedelec.advice import advise
+from pedelec.call_text import CallFacts
+from pedelec.doors import MCP
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import JsonObject, JsonValue, encode_value
 from pedelec_core.registry import Tool, ToolRegistry
-from pedelec_core.violations import nearest
+from pedelec_core.violations import args_invalid, nearest
 
 from .catalogue import App, Catalogue, Entry
 from .instructions import guidance_of
 
 LIST_NAME: Final = "page_tools_list"
 CALL_NAME: Final = "page_tools_call"
+RESULT_OF: Final = "resultOf"
+"""The argument of `page_tools_call` that asks for a late result; `pedelec.doors` tells agents of it."""
 
 _NAMES_SHOWN: Final = 10
 
@@ -41,7 +46,8 @@ REGISTRY: Final = ToolRegistry.from_manifests(
             "name": CALL_NAME,
             "title": "Call a tool of an open page",
             "description": (
-                f"Calls a tool that {LIST_NAME} lists, for clients that do not offer it under its own name."
+                f"Calls a tool that {LIST_NAME} lists, for clients that do not offer it under its own name; "
+                "or fetches what an earlier call came to."
             ),
             "argsSchema": {
                 "type": "object",
@@ -55,8 +61,12 @@ REGISTRY: Final = ToolRegistry.from_manifests(
                         "type": "string",
                         "description": "Which of the app's tabs, where several are open; else the newest.",
                     },
+                    RESULT_OF: {
+                        "type": "string",
+                        "description": "In place of name: the id of a call whose late result is wanted.",
+                    },
                 },
-                "required": ["name"],
+                # No "required": some models' interfaces refuse schemas that say "one of these two".
                 "additionalProperties": False,
             },
         },
@@ -98,17 +108,28 @@ def _told(app: App, catalogue: Catalogue) -> JsonObject:
     }
 
 
+def wanted_result(args: JsonObject) -> str | None:
+    """The earlier call whose result `page_tools_call` is asked for; None where it is to make a call."""
+    earlier = args.get(RESULT_OF)
+    return None if earlier is None else str(earlier)
+
+
 def target(catalogue: Catalogue, args: JsonObject) -> Target:
-    """Whom `page_tools_call` means; its arguments are checked already.
+    """Whom `page_tools_call` means; its arguments fit its schema.
 
     Raises:
-        PedelecError: `TOOL_NOT_FOUND`, or `THREAD_NOT_FOUND` where the app has no such tab.
+        PedelecError: `TOOL_ARGS_INVALID` where no tool is named, `TOOL_NOT_FOUND`, or `THREAD_NOT_FOUND`
+            where the app has no such tab.
     """
+    if "name" not in args:
+        raise args_invalid([{"path": "", "message": 'they need the key "name"'}], tool=CALL_NAME)
     name, thread_id = str(args["name"]), args.get("threadId")
     entry = catalogue.entries.get(name)
+    arguments = args.get("arguments", {})
     if entry is None:
-        raise not_found(catalogue, name)
-    args_text = encode_value(args.get("arguments", {}))
+        facts = CallFacts(tool=name, args=arguments if isinstance(arguments, dict) else None, door=MCP)
+        raise PedelecError.from_wire(advise(not_found(catalogue, name), facts))
+    args_text = encode_value(arguments)
     if thread_id is None:
         return Target(entry, entry.session.id, args_text)
     tabs: list[JsonValue] = [session.id for session in entry.app.sessions]
@@ -116,7 +137,7 @@ def target(catalogue: Catalogue, args: JsonObject) -> Target:
         raise PedelecError(
             Code.THREAD_NOT_FOUND,
             f"{name} is offered by no session {str(thread_id)[:200]!r}.",
-            recovery_steps=[f"Leave threadId out, or list the sessions: {LIST_NAME}"],
+            recovery_steps=[f"Leave threadId out, or list the sessions: {LIST_NAME}()"],
             details={"threadIds": tabs},
         )
     return Target(entry, str(thread_id), args_text)
@@ -134,9 +155,8 @@ def not_found(catalogue: Catalogue, name: str) -> PedelecError:
     return PedelecError(
         Code.TOOL_NOT_FOUND,
         f"No open page offers a tool called {name[:200]!r}. {hint}",
-        recovery_steps=[f"List the tools: {LIST_NAME}"],
         suggestions=near,
-        details={"tool": name[:200]},
+        details={"tool": name[:200], **({"nearest": near[0]} if near else {})},
     )
 
 

@@ -13,6 +13,7 @@ from mcp_types import AudioContent, CallToolResult, ContentBlock, ImageContent, 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from pedelec.doors import MCP
 from pedelec.errors import PedelecError
 from pedelec.protocol import JsonObject, encode_value
 from pedelec_core.agent_desk import CallAnswer
@@ -46,16 +47,22 @@ class _RichResult(TypedDict, total=False):
 _RICH: Final = TypeAdapter(_RichResult)
 
 
-def of_answer(answer: CallAnswer, entry: Entry) -> CallToolResult:
-    """The result of a call of a page's tool; a remark of Core's on it is a block of text of its own."""
+def of_answer(answer: CallAnswer, entry: Entry | None) -> CallToolResult:
+    """The result of a call of a page's tool; a remark of Core's on it is a block of text of its own.
+
+    Args:
+        answer: Core's.
+        entry: the tool, or None where the page that offered it has gone.
+    """
     result = _of_outcome(answer, entry)
     if answer.warning is not None:
         result.content.append(TextContent(text=answer.warning))
     return result
 
 
-def _of_outcome(answer: CallAnswer, entry: Entry) -> CallToolResult:
+def _of_outcome(answer: CallAnswer, entry: Entry | None) -> CallToolResult:
     outcome = answer.answer.outcome
+    result_schema = None if entry is None else entry.tool.result_schema
     meta = {**_meta_of_page(entry), "pedelec/invocationId": answer.invocation_id}
     if outcome.error is not None:
         return _error(outcome.error, meta)
@@ -71,12 +78,12 @@ def _of_outcome(answer: CallAnswer, entry: Entry) -> CallToolResult:
             _meta=meta,
         )
     is_error = _is_error(value)
-    if len(text) > LINK_OVER_CHARS and not is_error and entry.tool.result_schema is None:
+    if len(text) > LINK_OVER_CHARS and not is_error and result_schema is None:
         link = _link(text, answer.invocation_id)
         return CallToolResult(content=[*_warning(entry), *link], _meta=meta)
     return CallToolResult(
         content=[*_warning(entry), TextContent(text=text)],
-        structured_content=value if is_error else _structured(value, entry.tool.result_schema),
+        structured_content=value if is_error else _structured(value, result_schema),
         is_error=is_error,
         _meta=meta,
     )
@@ -115,12 +122,13 @@ def _owner(entry: Entry) -> dict[str, Any]:
     return {"pedelec/app": entry.app.name, "pedelec/origin": entry.app.origin}
 
 
-def _meta_of_page(entry: Entry) -> dict[str, Any]:
-    return {**_owner(entry), "pedelec/threadId": entry.session.id, "pedelec/untrustedContent": True}
+def _meta_of_page(entry: Entry | None) -> dict[str, Any]:
+    whose = {} if entry is None else {**_owner(entry), "pedelec/threadId": entry.session.id}
+    return {**whose, "pedelec/untrustedContent": True}
 
 
 def _error(error: PedelecError, meta: dict[str, Any] | None) -> CallToolResult:
-    envelope: JsonObject = {"error": error.to_wire()}
+    envelope: JsonObject = {"error": error.to_wire(MCP)}
     return CallToolResult(
         content=[TextContent(text=encode_value(envelope))],
         structured_content=envelope,
@@ -129,9 +137,10 @@ def _error(error: PedelecError, meta: dict[str, Any] | None) -> CallToolResult:
     )
 
 
-def _warning(entry: Entry) -> list[ContentBlock]:
+def _warning(entry: Entry | None) -> list[ContentBlock]:
     """Says before what others wrote that they did; most agents see texts alone, not `_meta`."""
-    return [TextContent(text=UNTRUSTED_NOTE)] if entry.tool.untrusted_content else []
+    is_untrusted = entry is None or entry.tool.untrusted_content
+    return [TextContent(text=UNTRUSTED_NOTE)] if is_untrusted else []
 
 
 def _is_error(value: object) -> bool:
@@ -174,8 +183,8 @@ def _link(text: str, invocation_id: str) -> list[ContentBlock]:
     uri = RESULT_URI + invocation_id
     size = len(text.encode())
     note = (
-        f"The result is {size} bytes of JSON, too long to show. Read the resource {uri} within five minutes, "
-        f"or run: pedelec-cli tool-result {invocation_id}. It begins: {text[:_SHOWN_CHARS]}"
+        f"The result is {size} bytes of JSON, too long to show. Read the resource {uri} within five minutes. "
+        f"It begins: {text[:_SHOWN_CHARS]}"
     )
     link = ResourceLink(name=f"result of {invocation_id}", uri=uri, mime_type=JSON_TYPE, size=size)
     return [TextContent(text=note), link]

@@ -19,6 +19,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
+from pedelec.doors import MCP
 from pedelec.errors import PedelecError
 from pedelec_core.agent_desk import AgentDesk
 
@@ -65,13 +66,18 @@ class StoredResults:
         if not uri.startswith(RESULT_URI):
             raise MCPError(INVALID_PARAMS, "Resource not found", {"uri": uri})
         try:
-            outcome = self._desk.tool_result(uri.removeprefix(RESULT_URI)).answer.outcome
+            outcome = self._desk.tool_result(uri.removeprefix(RESULT_URI), MCP).answer.outcome
         except PedelecError as error:
-            raise MCPError(INVALID_PARAMS, error.message, {"uri": uri, "error": error.to_wire()}) from None
+            raise _no_result(uri, error) from None
         if outcome.result is None:
-            raise MCPError(INVALID_PARAMS, "The call came to no result", {"uri": uri})
+            assert outcome.error is not None
+            raise _no_result(uri, outcome.error)
         text = TextResourceContents(uri=uri, mime_type=JSON_TYPE, text=outcome.result.text)
         return ReadResourceResult(contents=[text])
+
+
+def _no_result(uri: str, error: PedelecError) -> MCPError:
+    return MCPError(INVALID_PARAMS, error.message, {"uri": uri, "error": error.to_wire(MCP)})
 
 
 def refuse_cursor(params: PaginatedRequestParams | None) -> None:

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from pedelec import ToolDefinition, errors, protocol
+from pedelec.doors import COMMAND_LINE, MCP, Door
 from pedelec.envelope import HEAD_CHARS, MAX_CHOICES, MAX_ERROR_BYTES
 from pedelec.errors import CATALOGUE, Code, CodeInfo, Effects, ErrorClass, ErrorType, PedelecError
 from pedelec.protocol import CoreMessage, Limits, Message, PageMessage
@@ -107,7 +108,19 @@ def test_the_page_of_errors_is_the_catalogue() -> None:
 
 def _steps(info: CodeInfo) -> str:
     where_safe = " · or: " + " · ".join(info.repeatable) if info.repeatable else ""
-    return " · ".join(info.recovery) + where_safe
+    where_over = " · when the session is over: " + " · ".join(info.final) if info.final else ""
+    return " · ".join(info.recovery) + where_safe + where_over
+
+
+def test_the_page_of_errors_has_the_words_of_each_door() -> None:
+    described = rows(sections("errors.md", 2)["What the agent can ask for"])
+    names = {
+        protocol.to_camel(each.name): each.name for each in dataclasses.fields(Door) if each.name != "name_of"
+    }
+    assert described == [
+        [f"`{{{wire_name}}}`", getattr(COMMAND_LINE, name), getattr(MCP, name)]
+        for wire_name, name in names.items()
+    ]
 
 
 def test_the_page_of_errors_has_what_the_agent_is_told() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pedelec import Code, PedelecError, ToolError
+from pedelec.doors import Door
 from pedelec.protocol import RawJson
 from tests.unit.sdk.scripted_core import ScriptedCore, answer_of, open_session
 
@@ -33,7 +34,7 @@ class Custom(BaseException):
 
 
 class BrokenEnvelopeError(PedelecError):
-    def to_wire(self) -> dict[str, Any]:
+    def to_wire(self, door: Door | None = None) -> dict[str, Any]:
         raise RuntimeError("no envelope")
 
 
