@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from tests.harness.error_rules import broken_rules, recording
+from tests.harness.error_rules import broken_rules, commands_told_over_mcp, recording
 
 # What every run can afford. `--hypothesis-profile deep` looks longer.
 settings.register_profile("quick", max_examples=25, deadline=None)
@@ -37,3 +37,4 @@ def errors_keep_the_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
         broken = {rule: envelope for envelope in made for rule in broken_rules(envelope)}
         assert not broken, "an error breaks the rules"
+        assert not commands_told_over_mcp(), "an error tells an MCP client to run a command"

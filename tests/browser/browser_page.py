@@ -15,7 +15,7 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Error, Page
 
-from tests.harness import CliCall, CoreProcess
+from tests.harness import CliCall, CoreProcess, error_rules
 
 WAIT_MS = 60_000
 """How long anything in a page may take on a busy machine before a test fails."""
@@ -96,6 +96,7 @@ class BrowserPage:
         caught = "return {thrown: JSON.parse(JSON.stringify(error)) ?? String(error)}"
         outcome = self.run(f"try {{ {statements} }} catch (error) {{ {caught} }}")
         assert outcome is not None, f"nothing was thrown by: {statements}"
+        error_rules.record_result({"error": outcome["thrown"]})
         return outcome["thrown"]
 
     def python(self, source: str) -> None:
@@ -152,8 +153,11 @@ class BrowserPage:
         return errors
 
     def assert_quiet(self) -> None:
-        """Fail for every error that nobody took."""
+        """Fail for every error that nobody took, and have those that the page sent held to the rules."""
         assert self.take_errors() == []
+        if not self.page.is_closed():
+            for frame in self.page.evaluate("() => globalThis.__sent ?? []"):
+                error_rules.record_result(frame.get("result"))
 
     def _flush(self) -> None:
         """Let Playwright hand over what the browser has said by now."""

@@ -1,6 +1,7 @@
 """The rules that every error of the product keeps, and the record of the errors that a test has produced.
 
-Errors are recorded where they become envelopes in this process, and where commands print them.
+Errors are recorded where they become envelopes in this process, and wherever tests meet those of others: in
+what commands print, in what MCP clients are told, in the frames of pages, in what pages in browsers throw.
 """
 
 import json
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pedelec.catalogue import Effects, ErrorClass, ErrorType
+from pedelec.catalogue import Code, Effects, ErrorClass, ErrorType
 from pedelec.envelope import KEYS, MAX_ERROR_BYTES, bounded
 
 type Envelope = dict[str, Any]
@@ -24,13 +25,42 @@ _PATH = re.compile(
 )
 _SECRET = re.compile(r"hunter2|://[^\s/\"]+:[^\s/\"]+@|\bBearer [\w-]{8,}")
 
+_COMMAND = re.compile(r"pedelec-cli")
+
 _recorded: list[Envelope] = []
+_told_over_mcp: list[Envelope] = []
 
 
 def record(answer: object) -> None:
-    """Remember the error in an answer of a command, where there is one."""
-    if isinstance(answer, dict) and isinstance(answer.get("error"), dict):
-        _recorded.append(answer["error"])
+    """Remember the error in an answer of a command: one of Core's, or one that the SDK made in a page."""
+    if isinstance(answer, dict):
+        record_envelope(answer.get("error"))
+        record_result(answer.get("result"))
+
+
+def record_result(result: object) -> None:
+    """Remember the error in a page's result. One without a class was written by a test, not by the SDK."""
+    error = result.get("error") if isinstance(result, dict) else None
+    if isinstance(error, dict) and "class" in error:
+        record_envelope(error)
+
+
+def record_envelope(error: object) -> None:
+    """Remember an error."""
+    if isinstance(error, dict):
+        _recorded.append(error)
+
+
+def record_mcp(result: object = None, data: object = None) -> None:
+    """Remember what an MCP client was told of a failure, in structured content or beside a protocol error.
+
+    A client may have no shell, so what Core tells it must not name a command.
+    """
+    for holder in (result, data, {"error": data}):
+        error = holder.get("error") if isinstance(holder, dict) else None
+        if isinstance(error, dict) and error.get("code") in set(Code) and "class" in error:
+            _recorded.append(error)
+            _told_over_mcp.append(error)
 
 
 @contextmanager
@@ -45,8 +75,15 @@ def recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Envelope]]:
     monkeypatch.setattr("pedelec.errors.bounded", recorded)
     monkeypatch.setattr("pedelec.advice.bounded", recorded)
     _recorded.clear()
+    _told_over_mcp.clear()
     yield _recorded
     _recorded.clear()
+    _told_over_mcp.clear()
+
+
+def commands_told_over_mcp() -> list[Envelope]:
+    """The recorded errors that tell an MCP client to run a command."""
+    return [error for error in _told_over_mcp if _COMMAND.search(json.dumps(error))]
 
 
 def broken_rules(envelope: Envelope) -> list[str]:

@@ -4,8 +4,8 @@ async with mcp_client(core, Way("stdio", "legacy")) as client:
     await client.list_tools()
 """
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -13,7 +13,10 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.session import MessageHandlerFnT
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, ReadResourceResult
 
+from tests.harness import error_rules
 from tests.harness.core_process import WAIT_SECONDS, CoreProcess, clean_environment, core_command
 
 
@@ -37,6 +40,29 @@ def bridge_command(state_dir: Path, *args: str) -> list[str]:
     return core_command("mcp", "--state-dir", str(state_dir), *args)
 
 
+class _RecordingClient(Client):
+    """Has every error that it is told held to the rules."""
+
+    async def call_tool(self, *args: Any, **options: Any) -> CallToolResult:
+        with _recorded():
+            result = await super().call_tool(*args, **options)
+        error_rules.record_mcp(result.structured_content)
+        return result
+
+    async def read_resource(self, *args: Any, **options: Any) -> ReadResourceResult:
+        with _recorded():
+            return await super().read_resource(*args, **options)
+
+
+@contextmanager
+def _recorded() -> Iterator[None]:
+    try:
+        yield
+    except MCPError as error:
+        error_rules.record_mcp(data=error.data)
+        raise
+
+
 @asynccontextmanager
 async def mcp_client(
     core: CoreProcess, way: Way, on_message: MessageHandlerFnT | None = None
@@ -51,7 +77,7 @@ async def mcp_client(
         else:
             command, *args = bridge_command(core.state_dir)
             server = StdioServerParameters(command=command, args=args, env=clean_environment())
-        client = Client(
+        client = _RecordingClient(
             server, mode=way.era, read_timeout_seconds=WAIT_SECONDS, message_handler=on_message, cache=None
         )
         yield await stack.enter_async_context(client)

@@ -26,6 +26,7 @@ from pedelec.protocol import (
     decode_from_core,
     encode,
 )
+from tests.harness import error_rules
 
 WAIT_SECONDS = 20.0
 
@@ -101,6 +102,7 @@ class PageClient:
             frame = self.socket.recv(timeout)
             assert isinstance(frame, str)
             message = decode_from_core(frame)
+            error_rules.record_envelope(getattr(message, "error", None))
             if isinstance(message, kind):
                 return message
             self._unread.append(message)

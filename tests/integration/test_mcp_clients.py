@@ -232,13 +232,77 @@ async def test_a_large_result_is_a_link_that_can_be_read(client: Client, page: P
     rows: JsonValue = [{"row": number, "text": "x" * 100} for number in range(1_000)]
     result = await answered(client, page, "rows", rows)
     text, link = result.content
-    assert "tool-result" in text.text
+    assert link.uri in text.text
     assert link.type == "resource_link"
     (read,) = (await client.read_resource(link.uri)).contents
     assert getattr(read, "text", "").startswith('[{"row":0,')
     with pytest.raises(MCPError) as caught:
         await client.read_resource("pedelec://results/inv_unknown")
     assert caught.value.code == INVALID_PARAMS
+
+
+async def test_a_late_result_is_fetched_with_the_tool_that_the_time_out_names(
+    client: Client, page: PageClient
+) -> None:
+    page.create_session([tool("move", timeoutMs=50), tool("list_shapes", readOnly=True)])
+    calling = asyncio.create_task(client.call_tool("move", {}))
+    call = await receive(page)
+    answer: Any = await calling
+    error = answer.structured_content["error"]
+    fetch = f'page_tools_call(resultOf="{call.tool_request_id}")'
+    assert error["recoverySteps"] == [
+        f"Fetch a late result: {fetch}",
+        "If there is none, see whether it took effect before you repeat it: list_shapes()",
+    ]
+    wanted = {"resultOf": call.tool_request_id}
+    pending = (await client.call_tool("page_tools_call", wanted)).structured_content["error"]
+    assert (pending["code"], fetch in pending["recoverySteps"][0]) == (Code.TOOL_RESULT_PENDING, True)
+    with pytest.raises(MCPError, match="still running"):
+        await client.read_resource(f"pedelec://results/{call.tool_request_id}")
+    await asyncio.to_thread(page.submit, call, {"moved": True})
+    late: Any = await client.call_tool("page_tools_call", wanted)
+    assert late.structured_content == {"moved": True}
+    assert late.meta["pedelec/invocationId"] == call.tool_request_id
+
+
+async def test_errors_name_tools_as_the_client_knows_them(
+    core: CoreProcess, client: Client, page: PageClient
+) -> None:
+    reader = tool("list_shapes", readOnly=True)
+    page.create_session([tool("move", MOVE), reader], app_name="First")
+    with PageClient(core.url) as second:
+        await asyncio.to_thread(second.create_session, [tool("move", MOVE), reader], app_name="Second")
+        wanted = {"name": "second.move", "arguments": {"id": "s1", "x": "3"}}
+        refused: Any = await client.call_tool("page_tools_call", wanted)
+        (corrected, spec) = refused.structured_content["error"]["recoverySteps"]
+        assert corrected == 'Make the corrected call: second.move(id="s1", x=3)'
+        assert spec == "See what second.move takes: page_tools_list()"
+        await asyncio.to_thread(second.end_session)
+
+
+async def test_a_misspelt_name_is_answered_with_the_call_that_was_meant(
+    client: Client, page: PageClient
+) -> None:
+    page.create_session([tool("move", MOVE)])
+    wanted = {"name": "moove", "arguments": {"id": "s1"}}
+    error = (await client.call_tool("page_tools_call", wanted)).structured_content["error"]
+    assert error["recoverySteps"] == [
+        'If you mean move, call it: move(id="s1")',
+        "List the tools: page_tools_list()",
+    ]
+    nameless = (await client.call_tool("page_tools_call", {})).structured_content["error"]
+    assert (nameless["code"], "name" in nameless["message"]) == (Code.TOOL_ARGS_INVALID, True)
+    unknown = (await client.call_tool("page_tools_call", {"resultOf": "inv_x"})).structured_content["error"]
+    assert unknown["code"] == Code.INVOCATION_NOT_FOUND
+
+
+async def test_a_call_that_keeps_failing_is_remarked_on_in_a_text_of_its_own(
+    client: Client, page: PageClient
+) -> None:
+    page.create_session([tool("probe")])
+    envelope: JsonObject = {"error": {"code": "NO_SELECTION", "message": "Select text first."}}
+    blocks = [len((await answered(client, page, "probe", envelope)).content) for _ in range(3)]
+    assert blocks == [1, 1, 2]
 
 
 async def test_guidance_becomes_instructions_that_name_their_page(

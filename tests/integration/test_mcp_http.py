@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pedelec.protocol import ToolCall, ToolCancel
-from tests.harness import CoreProcess, PageClient, tool
+from tests.harness import CoreProcess, PageClient, error_rules, tool
 from tests.harness.core_process import WAIT_SECONDS
 from tests.harness.mcp_client import bearer
 
@@ -50,7 +50,9 @@ class Exchange:
         if response.headers["content-type"].startswith("text/event-stream"):
             events = [line.removeprefix("data: ") for line in text.splitlines() if line.startswith("data: ")]
             text = events[-1]
-        return json.loads(text)["result"]
+        result = json.loads(text)["result"]
+        error_rules.record_mcp(result.get("structuredContent"))
+        return result
 
 
 def modern(core: CoreProcess, method: str, name: str = "", **params: Any) -> Exchange:

@@ -15,7 +15,7 @@ import pytest
 
 from pedelec.errors import Code
 from pedelec.protocol import ToolCall
-from tests.harness import CoreProcess, PageClient, run_cli, tool
+from tests.harness import CoreProcess, PageClient, error_rules, run_cli, tool
 from tests.harness.core_process import WAIT_SECONDS, clean_environment
 from tests.harness.mcp_client import Way, bridge_command, mcp_client
 
@@ -55,7 +55,10 @@ class Bridge:
 
     def read(self) -> Any:
         assert self.process.stdout is not None
-        return json.loads(self.process.stdout.readline())
+        message = json.loads(self.process.stdout.readline())
+        result, error = message.get("result") or {}, message.get("error") or {}
+        error_rules.record_mcp(result.get("structuredContent"), error.get("data"))
+        return message
 
     def answer(self, request_id: int) -> Any:
         """The answer to a request; notifications before it are passed over."""

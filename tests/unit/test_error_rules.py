@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pedelec import PedelecError, ToolError
-from tests.harness.error_rules import broken_rules, recording
+from tests.harness.error_rules import broken_rules, commands_told_over_mcp, record_mcp, recording
 
 GOOD: dict[str, Any] = {
     "code": "X",
@@ -44,6 +44,20 @@ def test_a_delay_and_the_order_of_keys_are_rules() -> None:
     late = {key: GOOD[key] for key in ("code", "class", "message")}
     assert broken_rules(late) == ["has a delay where it is retryable"]
     assert broken_rules(dict(reversed(GOOD.items()))) == ["has its keys in order"]
+
+
+def test_an_mcp_client_must_not_be_told_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    fine = {"code": "TOOL_TIMEOUT", "class": "permanent", "recoverySteps": ["page_tools_list()"]}
+    bad = fine | {"recoverySteps": ["List the tools: pedelec-cli tool-list"]}
+    with recording(monkeypatch) as made:
+        record_mcp({"error": fine})
+        assert commands_told_over_mcp() == []
+        record_mcp({"error": bad})
+        record_mcp(data={"uri": "x", "error": bad})
+        record_mcp(data=bad)
+        record_mcp({"error": {"code": "MINE", "message": "of a page: pedelec-cli"}})
+        assert commands_told_over_mcp() == [bad, bad, bad]
+        assert made == [fine, bad, bad, bad]
 
 
 def test_errors_are_recorded_wherever_they_become_envelopes(monkeypatch: pytest.MonkeyPatch) -> None:
