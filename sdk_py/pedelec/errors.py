@@ -77,7 +77,8 @@ class PedelecError(Exception):
         details: dict[str, Any] | None = None,
     ) -> None:
         info = info_of(code)
-        self.code = str(code)[:_MAX_CODE_CHARS] or Code.TOOL_HANDLER_ERROR.value
+        given = str(code)[:_MAX_CODE_CHARS]
+        self.code = given if given.strip() else Code.TOOL_HANDLER_ERROR.value
         self.error_class = _one_of(ErrorClass, error_class) or (
             ErrorClass.RETRYABLE.value if retryable is True else info.error_class.value
         )

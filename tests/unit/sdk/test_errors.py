@@ -5,7 +5,7 @@ import string
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pedelec import Code, ErrorClass, PedelecError, ToolError
@@ -206,6 +206,7 @@ json_values = st.recursive(
     ),
     details=st.dictionaries(long_text, json_values, max_size=5),
 )
+@example(code="\xa0", message=" ", recovery_steps=[], options=[], details={})
 def test_whatever_an_error_holds_it_is_whole_ordered_and_small(code: str, **fields: Any) -> None:
     wire = ToolError(code, fields.pop("message"), **fields).to_wire()
     assert len(text(wire).encode("utf-8", "surrogatepass")) <= MAX_ERROR_BYTES
