@@ -5,7 +5,7 @@ OPEN ?= 1
 PYTHON = .venv/bin/python
 export PORT OPEN
 
-.PHONY: demo test bench lint lock clean
+.PHONY: demo test bench screenshots lint lock clean
 
 demo: ## Core with the demo page at http://127.0.0.1:$(PORT)/; OPEN=0 opens no browser
 	@scripts/setup.sh demo
@@ -19,6 +19,10 @@ test: ## the whole suite, real browsers included
 bench: ## the measurements, as ratios; NAME="…" runs some (python -m bench --list)
 	@scripts/setup.sh test
 	@$(PYTHON) -m bench $(NAME)
+
+screenshots: ## the pictures of the README, taken of the real demo
+	@scripts/setup.sh test
+	@$(PYTHON) -m scripts.screenshots
 
 lint: ## the gates: lint rules, format, types
 	@$(PYTHON) -m ruff check .

@@ -229,7 +229,8 @@ class AgentDesk:
         if (late := self._hub.commits.outcome(invocation, late=True)) is not None:
             return CallAnswer(Answer("", invocation, late), late=True)
         outcome = self._hub.commits.outcome(invocation)
-        if outcome is None or (outcome.error is not None and invocation.running_on_page):
+        may_come = session is not None and session.live and invocation.running_on_page
+        if outcome is None or (outcome.error is not None and may_come):
             told = None if outcome is None or outcome.error is None else outcome.error.code
             raise call_errors.result_pending(invocation.call.tool, invocation.id, told)
         if outcome.error is not None:

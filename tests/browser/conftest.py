@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwr
 
 from pedelec_core.runtime.commands import build as build_bundle
 from tests.browser.browser_page import BrowserPage
+from tests.browser.demo_page import DEMO, DemoPage
 from tests.harness import WITHOUT_RATES, CoreProcess
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -112,3 +113,16 @@ def shared(_shared: BrowserPage) -> Iterator[BrowserPage]:
     """The module's page with Python ready in it."""
     yield _shared
     _shared.assert_quiet()
+
+
+@pytest.fixture(scope="session")
+def demo(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoPage]:
+    """The demo, ready for agents; one for all tests of a browser, which leave no state that others mind."""
+    # The grace is for reloads: on a busy machine the page needs longer than usual.
+    options = ("--site", str(DEMO), "--grace-seconds", "60")
+    with CoreProcess(tmp_path_factory.mktemp("demo") / "state", *options) as core:
+        context = browser.new_context(viewport={"width": 1440, "height": 900})
+        demo = DemoPage(context.new_page(), core)
+        demo.open()
+        yield demo
+        context.close()

@@ -1,105 +1,99 @@
 """The demo, as the person who opened it and the agent who was handed it."""
 
-import json
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from playwright.sync_api import expect
 
-import pytest
-from playwright.sync_api import Browser, Page
-
-from tests.harness import CoreProcess
-
-DEMO = Path(__file__).resolve().parents[2] / "web_demo"
+from tests.browser.demo_page import DemoPage
 
 
-@pytest.fixture(scope="module")
-def demo_core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CoreProcess]:
-    with CoreProcess(tmp_path_factory.mktemp("demo") / "state", "--site", str(DEMO)) as core:
-        yield core
+def test_the_printed_line_moves_the_shape_on_the_page(demo: DemoPage) -> None:
+    demo.call("move_shape", shapeId="s1", x=320, y=200)
+    result = demo.call("move_shape", shapeId="s1", x=120, y=80)
+    assert result == {"id": "s1", "kind": "circle", "color": "#c2410c", "x": 120, "y": 80}
+    assert demo.place_of("s1") == (120, 80)
+    assert "move_shape: s1 to 120, 80" in demo.page.locator("#calls li").first.inner_text()
 
 
-@pytest.fixture(scope="module")
-def demo(browser: Browser, demo_core: CoreProcess) -> Iterator[Page]:
-    """The demo, ready for agents; one for the module, as it takes seconds to start."""
-    page = browser.new_page()
-    page.set_default_timeout(30_000)
-    page.goto(demo_core.url)
-    page.locator('#state[data-state="ready"]').wait_for()
-    yield page
-    page.close()
-
-
-def call(core: CoreProcess, tool: str, **args: Any) -> Any:
-    answer = core.cli("tool-call", tool, json.dumps(args)).json
-    assert answer["ok"], answer
-    return answer["result"]
-
-
-def place_of(page: Page, shape_id: str) -> tuple[int, int]:
-    """Where a shape is drawn."""
-    data = page.locator(f"#{shape_id}").evaluate("node => [node.dataset.x, node.dataset.y]")
-    return int(data[0]), int(data[1])
-
-
-def test_the_printed_line_moves_the_shape_on_the_page(demo: Page, demo_core: CoreProcess) -> None:
-    assert place_of(demo, "s1") == (320, 200)
-    result = call(demo_core, "move_shape", shapeId="s1", x=120, y=80)
-    assert (result["id"], result["x"], result["y"]) == ("s1", 120, 80)
-    assert place_of(demo, "s1") == (120, 80)
-    assert "move_shape: s1 to 120, 80" in demo.locator("#calls li").first.inner_text()
-
-
-def test_the_person_drags_a_shape_and_the_agent_sees_where(demo: Page, demo_core: CoreProcess) -> None:
-    call(demo_core, "move_shape", shapeId="s2", x=100, y=300)
+def test_the_person_drags_a_shape_and_the_agent_sees_where_until_it_is_undone(demo: DemoPage) -> None:
+    demo.call("move_shape", shapeId="s2", x=100, y=300)
     # The drawn shape glides to its place: wait until it is there before taking hold of it.
-    demo.wait_for_function("document.getAnimations().length === 0")
-    box = demo.locator("#s2").bounding_box()
+    demo.page.wait_for_function("document.getAnimations().length === 0")
+    box = demo.page.locator("#s2").bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    demo.mouse.move(x, y)
-    demo.mouse.down()
-    demo.mouse.move(x + 60, y - 40, steps=4)
-    demo.mouse.up()
-    (shape,) = (each for each in call(demo_core, "list_shapes") if each["id"] == "s2")
-    assert (shape["x"], shape["y"]) == place_of(demo, "s2")
+    demo.page.mouse.move(x, y)
+    demo.page.mouse.down()
+    demo.page.mouse.move(x + 60, y - 40, steps=4)
+    demo.page.mouse.up()
+    (shape,) = (each for each in demo.call("list_shapes") if each["id"] == "s2")
+    assert (shape["x"], shape["y"]) == demo.place_of("s2")
     assert shape["x"] > 100
     assert shape["y"] < 300
+    demo.page.get_by_role("button", name="Undo").click()
+    assert demo.place_of("s2") == (100, 300)
+    demo.page.get_by_role("button", name="Redo").click()
+    assert demo.place_of("s2") == (shape["x"], shape["y"])
 
 
-def test_the_arrow_keys_move_the_focused_shape_and_select_it(demo: Page, demo_core: CoreProcess) -> None:
-    before = place_of(demo, "s3")
-    demo.locator("#s3").focus()
-    demo.keyboard.press("ArrowRight")
-    assert place_of(demo, "s3") == (before[0] + 10, before[1])
-    assert call(demo_core, "get_selection")["id"] == "s3"
+def test_the_keyboard_alone_selects_moves_deletes_and_takes_back(demo: DemoPage) -> None:
+    before = demo.place_of("s3")
+    demo.page.locator("#s3").focus()
+    demo.page.keyboard.press("ArrowRight")
+    assert demo.place_of("s3") == (before[0] + 10, before[1])
+    assert demo.call("get_selection")["shapeId"] == "s3"
+    demo.page.keyboard.press("Delete")
+    assert "s3" not in [shape["id"] for shape in demo.call("list_shapes")]
+    demo.page.keyboard.press("Control+z")
+    demo.page.keyboard.press("Control+z")
+    assert demo.place_of("s3") == before
 
 
-def test_a_tool_written_in_javascript_works_beside_those_in_python(
-    demo: Page, demo_core: CoreProcess
-) -> None:
-    assert call(demo_core, "flash_shape", shapeId="s1") == {"flashed": "s1"}
-    assert demo.locator("#s1.flash").count() == 1
+def test_the_agent_reads_and_replaces_what_the_person_selected_in_the_text(demo: DemoPage) -> None:
+    error = demo.call("replace_selection", text="x")["error"]
+    assert (error["code"], error["class"]) == ("NOTHING_SELECTED", "userInput")
+    notes = demo.page.get_by_role("textbox", name="Notes")
+    notes.evaluate("area => { area.focus(); area.setSelectionRange(4, 14); }")
+    expect(demo.page.locator("#selected-text")).to_have_text("Selected: “copper sun”")
+    assert demo.call("get_selection")["text"] == "copper sun"
+    assert demo.call("replace_selection", text="old moon")["end"] == 12
+    assert notes.input_value().startswith("The old moon belongs")
 
 
-def test_a_shape_that_does_not_exist_is_an_error_that_names_the_next_step(
-    demo: Page, demo_core: CoreProcess
-) -> None:
-    error = call(demo_core, "move_shape", shapeId="s99", x=1, y=1)["error"]
+def test_a_shape_that_does_not_exist_is_an_error_that_names_the_next_step(demo: DemoPage) -> None:
+    error = demo.call("move_shape", shapeId="s99", x=1, y=1)["error"]
     assert error["code"] == "SHAPE_NOT_FOUND"
     assert "list_shapes" in error["recoverySteps"][0]
     assert "s1" in error["suggestions"]
 
 
-def test_a_point_off_the_board_is_refused_before_the_page_sees_it(demo: Page, demo_core: CoreProcess) -> None:
-    before = place_of(demo, "s1")
-    answer = demo_core.cli("tool-call", "move_shape", '{"shapeId":"s1","x":9000,"y":80}').json
+def test_a_point_off_the_board_is_refused_before_the_page_sees_it(demo: DemoPage) -> None:
+    before = demo.place_of("s1")
+    answer = demo.core.cli("tool-call", "move_shape", '{"shapeId":"s1","x":9000,"y":80}').json
     assert answer["error"]["code"] == "TOOL_ARGS_INVALID"
-    assert place_of(demo, "s1") == before
+    assert demo.place_of("s1") == before
 
 
-def test_an_added_shape_appears_and_can_be_moved(demo: Page, demo_core: CoreProcess) -> None:
-    shape = call(demo_core, "add_shape", kind="triangle")
-    assert demo.locator(f"#{shape['id']}").count() == 1
-    call(demo_core, "move_shape", shapeId=shape["id"], x=50, y=60)
-    assert place_of(demo, shape["id"]) == (50, 60)
+def test_an_added_shape_appears_can_be_moved_and_is_gone_once_deleted(demo: DemoPage) -> None:
+    shape = demo.call("add_shape", kind="triangle")["id"]
+    demo.call("move_shape", shapeId=shape, x=50, y=60)
+    assert demo.place_of(shape) == (50, 60)
+    assert shape not in demo.call("delete_shape", shapeId=shape)
+    assert demo.page.locator(f"#{shape}").count() == 0
+
+
+def test_what_only_python_holds_is_found_by_name_and_summed_up(demo: DemoPage) -> None:
+    assert demo.call("find_shape", name="violet moon")["material"] == "glass"
+    figures = demo.call("dashboard")
+    assert figures["completeness"] == "complete"
+    assert figures["parts"]["prices"]["currency"] == "EUR"
+
+
+def test_a_slow_export_tells_how_far_it_is_and_stops_when_it_is_cancelled(demo: DemoPage) -> None:
+    demo.choose("export_board")
+    demo.inspector.get_by_label("pause_ms").or_(demo.inspector.get_by_label("pauseMs")).fill("400")
+    demo.inspector.get_by_role("button", name="Run", exact=True).click()
+    expect(demo.inspector.get_by_label("How far the call is")).to_be_visible()
+    demo.inspector.get_by_role("button", name="Cancel").click()
+    expect(demo.verdict).to_contain_text("TOOL_CANCELLED")
+    exported = demo.call("export_board", pauseMs=0)
+    assert exported["svg"].startswith("<svg")
+    assert exported["shapes"] == len(demo.call("list_shapes"))

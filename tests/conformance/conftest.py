@@ -1,7 +1,5 @@
 """Core with the suite's fixture tools in a page of a real browser, and the official tools to test it with."""
 
-import hashlib
-import os
 import shutil
 import subprocess
 import sys
@@ -14,10 +12,10 @@ import pytest
 from pedelec_core.runtime.node import Node, ensure_node
 from tests.harness import CoreProcess
 from tests.harness.core_process import clean_environment
+from tests.harness.node_packages import INSTALL_SECONDS, install_node_packages
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parents[1] / "build"
-_INSTALL_SECONDS = 300
 _RUN_SECONDS = 150
 
 
@@ -25,7 +23,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker("browser")
-            item.add_marker(pytest.mark.timeout(_INSTALL_SECONDS + _RUN_SECONDS))
+            item.add_marker(pytest.mark.timeout(INSTALL_SECONDS + _RUN_SECONDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +51,7 @@ class NodeTools:
 def node_tools() -> NodeTools:
     """Installed once for each lock file, into the build folder."""
     node = ensure_node(BUILD)
-    lock = (HERE / "package-lock.json").read_bytes()
-    folder = BUILD / "conformance" / hashlib.sha256(lock).hexdigest()[:12]
-    if not (folder / "node_modules").is_dir():
-        fresh = folder.with_name(f"{folder.name}.{os.getpid()}")
-        fresh.mkdir(parents=True)
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(HERE / name, fresh)
-        # Not `npm ci`: it insists on packages for other systems, which not every registry has.
-        command = [*node.npm, "install", "--no-save", "--omit=optional"]
-        command += ["--ignore-scripts", "--no-audit", "--no-fund"]
-        environment = {**os.environ, **node.environment}
-        subprocess.run(command, cwd=fresh, env=environment, check=True, timeout=_INSTALL_SECONDS)
-        shutil.rmtree(folder, ignore_errors=True)
-        fresh.rename(folder)
+    folder = install_node_packages(node, HERE, BUILD / "conformance")
     for program in HERE.glob("*.mjs"):
         shutil.copy(program, folder)
     return NodeTools(node, folder)

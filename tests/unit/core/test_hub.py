@@ -217,3 +217,19 @@ async def test_a_result_that_the_journal_lost_is_told_with_its_invocation(record
     assert lost.value.effects == "applied"
     retry.leave()
     await hub.close()
+
+
+async def test_a_call_cut_off_by_the_end_of_its_session_is_not_waited_for_any_more() -> None:
+    hub = Hub()
+    page, desk = Page(hub), AgentDesk(hub)
+    page.create_session()
+    await page.next(Response)
+    call = asyncio.create_task(move(desk))
+    invocation_id = (await page.next(ToolCall)).tool_request_id
+    (session,) = hub.live_sessions()
+    hub.end(session, "disconnected")
+    assert (await call).answer.outcome.error is not None
+    outcome = desk.tool_result(invocation_id).answer.outcome
+    assert outcome.error is not None
+    assert outcome.error.code == "TOOL_INTERRUPTED"
+    await hub.close()

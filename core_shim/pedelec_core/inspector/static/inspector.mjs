@@ -2,4 +2,4 @@
 //
 // Loading it defines the element; a page that does not load it has nothing of it.
 
-
+export { PedelecInspector } from "./inspector/element.mjs";

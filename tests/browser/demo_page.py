@@ -1,0 +1,85 @@
+"""The demo, as the person who opened it and the agent who was handed it see it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.browser_page import WAIT_MS
+from tests.harness import CoreProcess
+
+DEMO = Path(__file__).resolve().parents[2] / "web_demo"
+
+START_MS = 180_000
+"""How long the start of Python may take on a machine that does much else."""
+
+expect.set_options(timeout=WAIT_MS)
+
+
+class DemoPage:
+    """The demo in a tab, ready for agents.
+
+    Attributes:
+        page: Playwright's page. core: who serves it.
+        inspector: the element beside the board.
+    """
+
+    def __init__(self, page: Page, core: CoreProcess) -> None:
+        self.page = page
+        self.core = core
+        self.inspector = page.locator("pedelec-inspector")
+        page.set_default_timeout(WAIT_MS)
+
+    def open(self) -> None:
+        """Go there and wait until agents can call."""
+        self.page.goto(self.core.url)
+        self.wait_until_ready()
+
+    def wait_until_ready(self) -> None:
+        self.page.locator('#state[data-state="ready"]').wait_for(timeout=START_MS)
+        self.verdict.wait_for()
+
+    def call(self, tool: str, **args: Any) -> Any:
+        """What an agent at the command line is answered; it has to be a result."""
+        answer = self.core.cli("tool-call", tool, json.dumps(args)).json
+        assert answer["ok"], answer
+        return answer["result"]
+
+    def place_of(self, shape_id: str) -> tuple[int, int]:
+        """Where a shape is drawn."""
+        data = self.page.locator(f"#{shape_id}").evaluate("node => [node.dataset.x, node.dataset.y]")
+        return int(data[0]), int(data[1])
+
+    # --- the console ----------------------------------------------------------------------------------------
+
+    @property
+    def verdict(self) -> Locator:
+        """The console's word on the latest call."""
+        return self.inspector.locator(".verdict")
+
+    def choose(self, tool: str) -> None:
+        self.inspector.get_by_label("Tool", exact=True).select_option(tool)
+
+    def run(self) -> Any:
+        """Press Run; the exact answer, as it is shown."""
+        self.inspector.get_by_role("button", name="Run", exact=True).click()
+        expect(self.verdict).not_to_have_attribute("data-state", "running")
+        return json.loads(self.inspector.get_by_label("The exact answer").inner_text())
+
+    # --- failures -------------------------------------------------------------------------------------------
+
+    def fail(self, failure: str) -> list[Any]:
+        """Press a button of failures; what the agent reads, answer by answer."""
+        self.page.locator(f'[data-failure="{failure}"]').click()
+        return self.outcome()
+
+    def outcome(self) -> list[Any]:
+        """The answers of the failure that was pressed last, once all are there."""
+        state = self.page.locator("#failure-state")
+        expect(state).to_have_attribute("data-state", "done", timeout=START_MS)
+        return [json.loads(text) for text in self.page.locator("#agent-reads pre").all_inner_texts()]
+
+    def heard(self) -> str:
+        """What `onError` heard of it."""
+        return self.page.locator("#page-heard").inner_text()

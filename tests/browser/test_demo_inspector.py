@@ -1,0 +1,240 @@
+"""The inspector in the demo: the console, the timeline, and each failure at the press of a button."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, expect
+
+from pedelec.errors import Code
+from pedelec_core.runtime.node import ensure_node
+from tests.browser.demo_page import DEMO, DemoPage
+from tests.harness import CoreProcess
+from tests.harness.node_packages import install_node_packages
+
+BUILD = DEMO.parent / "build"
+RESULTS = DEMO.parent / "test-results" / "demo"
+WIDTHS = (390, 820, 1440)
+
+
+# --- the console --------------------------------------------------------------------------------------------
+
+
+def test_a_tool_is_chosen_from_cores_list_filled_in_and_run_as_an_agent_would(demo: DemoPage) -> None:
+    listed = demo.core.cli("tool-list").json["result"]["tools"]
+    offered = demo.inspector.get_by_label("Tool", exact=True).locator("option").all_inner_texts()
+    assert offered == [tool["name"] for tool in listed]
+    demo.choose("move_shape")
+    assert json.loads(demo.inspector.get_by_label("Arguments as JSON").input_value()) == {
+        "shapeId": "s1",
+        "x": 120,
+        "y": 80,
+    }
+    demo.inspector.get_by_label("x", exact=True).fill("200")
+    answer = demo.run()
+    assert (answer["ok"], answer["result"]["x"]) == (True, 200)
+    assert demo.place_of("s1") == (200, 80)
+    expect(demo.verdict).to_have_attribute("data-state", "ok")
+
+
+def test_what_is_shown_is_the_line_that_the_command_line_prints(demo: DemoPage) -> None:
+    demo.choose("find_shape")
+    demo.inspector.get_by_label("Arguments as JSON").fill('{"name": "copper sun"}')
+    shown = demo.run()
+    line = demo.inspector.get_by_label("The exact answer").inner_text()
+    printed = demo.core.cli("tool-call", "find_shape", '{"name": "copper sun"}').stdout.decode()
+    assert re.sub(r"inv_[\w-]+", "inv", line) == re.sub(r"inv_[\w-]+", "inv", printed.strip())
+    assert shown["result"]["grams"] == 412
+
+
+def test_arguments_that_are_no_json_may_be_sent_to_see_what_an_agent_is_told(demo: DemoPage) -> None:
+    demo.choose("move_shape")
+    demo.inspector.get_by_label("Arguments as JSON").fill("{")
+    expect(demo.inspector.locator(".problem")).to_contain_text("no JSON")
+    assert demo.run()["error"]["code"] == Code.TOOL_ARGS_INVALID
+
+
+def test_the_commands_to_copy_reach_this_core(demo: DemoPage) -> None:
+    command = demo.inspector.evaluate(
+        "element => { element.console.prepare('list_shapes', {}); return element.console.command(); }"
+    )
+    assert re.search(r"pedelec-cli --state-dir \S+ tool-call list_shapes '\{\}'$", command)
+    demo.inspector.get_by_text("Hand this page to an agent").click()
+    configuration = demo.inspector.get_by_label("Configuration")
+    expect(configuration).to_have_text(re.compile(r"^claude mcp add .*pedelec-core mcp --state-dir "))
+    demo.inspector.get_by_label("Client").select_option("Cursor")
+    server = json.loads(configuration.inner_text())["mcpServers"]["pedelec"]
+    assert server["args"][0] == "mcp"
+    assert Path(server["command"]).exists()
+
+
+# --- the timeline -------------------------------------------------------------------------------------------
+
+
+def test_each_call_has_a_bar_with_its_life_behind_it(demo: DemoPage) -> None:
+    demo.call("add_shape", kind="circle")
+    bar = demo.inspector.get_by_role("button", name=re.compile("^add_shape, ok")).first
+    bar.click()
+    details = demo.inspector.locator(".details:visible").first
+    for stage in ("accepted", "delivered", "settled", "acknowledged"):
+        expect(details.locator("dt", has_text=re.compile(f"^{stage}$"))).to_be_visible()
+    assert "arguments" not in details.inner_text()
+    details.get_by_role("button", name="Read the answer").click()
+    expect(details.get_by_label("Its answer")).to_contain_text('"kind":"circle"')
+    bar.click()
+
+
+def test_calls_are_filtered_and_exported_without_arguments_unless_those_are_asked_for(demo: DemoPage) -> None:
+    demo.call("find_shape", name="violet moon")
+    demo.inspector.get_by_label("Filter").fill("find_shape")
+    assert exported(demo)[0].keys().isdisjoint({"args"})
+    assert {call["tool"] for call in exported(demo)} == {"find_shape"}
+    demo.inspector.get_by_label("arguments", exact=True).check()
+    demo.call("find_shape", name="green sail")
+    expect(demo.inspector.locator(".call").first).to_contain_text("find_shape")
+    demo.page.wait_for_function(
+        "[...document.querySelector('pedelec-inspector').timeline.calls.values()].some(({ args }) => args)"
+    )
+    assert json.loads(exported(demo)[0]["args"]) == {"name": "green sail"}
+    demo.inspector.get_by_label("arguments", exact=True).uncheck()
+    demo.inspector.get_by_label("Filter").fill("")
+
+
+def exported(demo: DemoPage) -> list[Any]:
+    with demo.page.expect_download() as download:
+        demo.inspector.get_by_role("button", name="Export JSON").click()
+    calls: list[Any] = json.loads(Path(download.value.path()).read_text("utf-8"))
+    return calls
+
+
+# --- failures -----------------------------------------------------------------------------------------------
+
+_PLAIN = {
+    "no-handler": Code.TOOL_HANDLER_NOT_FOUND,
+    "raise": Code.TOOL_HANDLER_ERROR,
+    "bad-arguments": Code.TOOL_ARGS_INVALID,
+    "ambiguous": Code.AMBIGUOUS_CHOICE,
+    "save-fails-now": "SAVE_FAILED",
+}
+
+
+def error_of(answer: Any) -> Any:
+    """The error an agent reads, whoever made it."""
+    return answer["error"] if "error" in answer else answer["result"]["error"]
+
+
+def test_each_failure_of_a_handler_is_one_answer_with_the_next_step(demo: DemoPage) -> None:
+    for failure, code in _PLAIN.items():
+        (answer,) = demo.fail(failure)
+        error = error_of(answer)
+        assert error["code"] == code, failure
+        assert error["recoverySteps"], failure
+        assert demo.heard() == "Nothing."
+
+
+def test_a_partial_result_names_what_is_missing(demo: DemoPage) -> None:
+    (answer,) = demo.fail("partial")
+    assert answer["result"]["completeness"] == "partial"
+    assert answer["result"]["errors"]["prices"]["code"] == "PRICES_AWAY"
+
+
+def test_every_value_that_json_cannot_hold_is_named_and_the_page_hears_of_it(demo: DemoPage) -> None:
+    kinds = demo.page.get_by_label("A value that JSON cannot hold")
+    (shown,) = demo.fail("value")
+    assert error_of(shown)["code"] == Code.TOOL_RESULT_NOT_SERIALIZABLE
+    assert Code.SUBMIT_TOOL_RESULT_FAILED in demo.heard()
+    for kind in kinds.locator("option").all_inner_texts():
+        error = demo.call("return_value", kind=kind)["error"]
+        expected = Code.TOOL_RESULT_TOO_LARGE if kind == "too large" else Code.TOOL_RESULT_NOT_SERIALIZABLE
+        assert error["code"] == expected, kind
+
+
+def test_a_call_that_is_too_slow_is_answered_in_time_and_its_late_result_is_kept(demo: DemoPage) -> None:
+    told, late = demo.fail("timeout")
+    assert told["error"]["code"] == Code.TOOL_TIMEOUT
+    assert (late["result"], late["late"]) == ({"finishedAfterMs": 1500}, True)
+    assert Code.SUBMIT_TOOL_RESULT_FAILED in demo.heard()
+    assert demo.inspector.locator(".call").first.locator(".after").count() == 1
+
+
+def test_a_cut_socket_loses_nothing(demo: DemoPage) -> None:
+    (answer,) = demo.fail("cut")
+    assert answer["result"] == {"finishedAfterMs": 1500}
+    assert demo.heard() == "Nothing."
+
+
+def test_the_same_failure_again_and_again_is_stopped(demo: DemoPage) -> None:
+    *earlier, last = demo.fail("loop")
+    assert [error_of(answer)["code"] for answer in earlier] == [Code.TOOL_HANDLER_ERROR] * 4
+    assert last["error"]["code"] == Code.TOOL_LOOP_STOPPED
+
+
+def test_a_second_tab_watches_and_is_seen_to(demo: DemoPage) -> None:
+    with demo.page.expect_popup() as popup:
+        demo.page.locator('[data-failure="tabs"]').click()
+    second = DemoPage(popup.value, demo.core)
+    second.wait_until_ready()
+    expect(second.inspector.locator(".state")).to_contain_text("this tab watches")
+    expect(demo.inspector.locator(".state")).to_contain_text("this tab runs calls")
+    expect(demo.inspector.locator(".state")).to_contain_text("2 tabs")
+    demo.call("move_shape", shapeId="s4", x=77, y=88)
+    assert demo.place_of("s4") == (77, 88)
+    assert second.place_of("s4") != (77, 88)
+    second.page.close()
+
+
+def test_a_reload_in_mid_call_is_told_and_the_board_is_as_it_was(demo: DemoPage) -> None:
+    demo.call("move_shape", shapeId="s4", x=99, y=111)
+    (answer,) = demo.fail("reload")
+    assert answer["error"]["code"] == Code.TOOL_INTERRUPTED
+    demo.wait_until_ready()
+    assert demo.place_of("s4") == (99, 111)
+    assert demo.call("get_selection")["shapeId"] is None
+
+
+# --- for everybody ------------------------------------------------------------------------------------------
+
+
+def test_it_meets_wcag_22_aa_at_every_width_light_and_dark(demo: DemoPage, browser_name: str) -> None:
+    """Also leaves a picture of each, to be looked at."""
+    axe = install_node_packages(ensure_node(BUILD), Path(__file__).parent / "axe", BUILD / "axe")
+    demo.page.evaluate((axe / "node_modules/axe-core/axe.min.js").read_text("utf-8"))
+    demo.fail("timeout")
+    for scheme in ("light", "dark"):
+        demo.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        for width in WIDTHS:
+            demo.page.set_viewport_size({"width": width, "height": 900})
+            demo.page.screenshot(path=RESULTS / f"{browser_name}-{width}-{scheme}.png", full_page=True)
+            assert violations(demo) == [], (scheme, width)
+            overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            assert demo.page.evaluate(overflow) == 0, (scheme, width)
+    demo.page.set_viewport_size({"width": 1440, "height": 900})
+
+
+def violations(demo: DemoPage) -> list[str]:
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+    found = demo.page.evaluate("tags => axe.run({ runOnly: tags })", tags)["violations"]
+    return [f"{each['id']}: {node['html'][:120]}" for each in found for node in each["nodes"]]
+
+
+def test_core_that_is_gone_is_told_with_the_next_step_and_found_again(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """On a page of its own without Python: the inspector stands alone."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "index.html").write_text(
+        '<!doctype html><html lang="en"><title>Alone</title><link rel="icon" href="data:,">'
+        '<script type="module" src="/inspector.mjs"></script><pedelec-inspector></pedelec-inspector>'
+    )
+    page = browser.new_page()
+    with CoreProcess(tmp_path / "state", "--site", str(site)) as core:
+        page.goto(core.url)
+        empty = page.locator("pedelec-inspector .empty").first
+        expect(empty).to_contain_text("createSession")
+        port = core.port
+    expect(empty).to_contain_text("pedelec-core serve")
+    with CoreProcess(tmp_path / "state", "--site", str(site), port=port):
+        expect(empty).to_contain_text("createSession")
+        page.close()

@@ -1,0 +1,24 @@
+"""What the pages show of a file stands in that file; what runs there runs in the tests of that file."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXCERPT = re.compile(r"<!-- from: (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
+EXCERPTS = [
+    (page.name, source, text)
+    for page in sorted((ROOT / "docs").glob("*.md"))
+    for source, text in EXCERPT.findall(page.read_text("utf-8"))
+]
+
+
+@pytest.mark.parametrize(("page", "source", "text"), EXCERPTS)
+def test_an_excerpt_stands_in_its_file(page: str, source: str, text: str) -> None:
+    assert text in (ROOT / source).read_text("utf-8"), page
+
+
+def test_the_pages_that_begin_with_pages_show_some_of_each() -> None:
+    shown = {source for page, source, _ in EXCERPTS if page == "getting-started.md"}
+    assert shown >= {f"examples/{name}.html" for name in ("form", "javascript", "attach")}
