@@ -6,6 +6,7 @@ request came in (command line, MCP) is the business of whoever calls this.
 
 import asyncio
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import rfc8785
@@ -27,7 +28,7 @@ from pedelec_core.call_events import CallListener, Waiting
 from pedelec_core.call_watch import Attempt, CallWatch, facts_of
 from pedelec_core.failure_log import FailureLog
 from pedelec_core.hub import Hub, Waiter, new_id, now
-from pedelec_core.invocation import Answer, Call
+from pedelec_core.invocation import Answer, Call, ClientAnswer, Decision
 from pedelec_core.loop_guard import LoopLimits
 from pedelec_core.registry import parse_args
 from pedelec_core.sessions import Session
@@ -94,6 +95,7 @@ class RunningCall:
         attempt: Attempt,
         failures: FailureLog,
         listener: CallListener | None,
+        admit: Callable[[str], list[Decision]],
     ) -> None:
         self._hub = hub
         self._session = session
@@ -102,7 +104,7 @@ class RunningCall:
         self._failures = failures
         self._caller = new_id("caller_")
         self._waiter = Waiter(asyncio.get_running_loop().create_future(), listener)
-        decisions = session.calls.call(call, self._caller, now())
+        decisions = admit(self._caller)
         replayed = next((each.invocation for each in decisions if isinstance(each, Answer)), None)
         invocation = replayed or session.calls.awaited_by(self._caller)
         assert invocation is not None, "who is admitted waits for something"
@@ -110,7 +112,7 @@ class RunningCall:
         hub.waiters[self._caller] = self._waiter
         hub.carry_out(session, decisions)
         if listener is not None and invocation.questions:  # joined while it waits for a person
-            listener(Waiting(tuple(invocation.questions.values())))
+            listener(self.waiting())
 
     @property
     def invocation_id(self) -> str:
@@ -123,6 +125,19 @@ class RunningCall:
         outcome, remark = self._attempt.answered(answer.outcome, now().seconds, counts=not again)
         self._failures.note(self.invocation_id, self._call, outcome)
         return CallAnswer(replace(answer, outcome=outcome), remark=remark)
+
+    def waiting(self) -> Waiting:
+        """What the call waits to have answered by a person."""
+        return Waiting(tuple(self._invocation.questions.values()))
+
+    def is_answered(self, question_id: str) -> bool:
+        """Whether a client has brought an answer to a question that the page has not taken yet."""
+        return question_id in self._invocation.answers
+
+    def answer_question(self, question_id: str, answer: ClientAnswer) -> None:
+        """A person has answered in the agent's client."""
+        decisions = self._session.calls.answer_question(self._invocation.id, question_id, answer)
+        self._hub.carry_out(self._session, decisions)
 
     def leave(self) -> None:
         """Wait no longer. The call goes on: its caller may come back with a retry."""
@@ -188,9 +203,44 @@ class AgentDesk:
         attempt.admit(call, now().seconds)
         try:
             failures = self._authors.log_of(session)
-            return RunningCall(self._hub, session, call, attempt, failures, listener)
+            return RunningCall(
+                self._hub,
+                session,
+                call,
+                attempt,
+                failures,
+                listener,
+                lambda caller: session.calls.call(call, caller, now()),
+            )
         except PedelecError as error:
             raise attempt.not_run(error, now().seconds) from None
+
+    def take_up(
+        self, invocation_id: str, request: ToolCallRequest, listener: CallListener | None = None
+    ) -> RunningCall:
+        """Wait again for a call whose caller left it in order to ask its user. Runs nothing.
+
+        Raises:
+            PedelecError: `INVOCATION_NOT_FOUND`; `CALL_ID_CONFLICT` where the request is for another call.
+        """
+        session = self._hub.session_with(invocation_id)
+        invocation = None if session is None else session.calls.get(invocation_id)
+        if session is None or invocation is None:
+            raise call_errors.unknown_invocation(invocation_id)
+        call = self._checked(session, request)
+        if call.key != invocation.call.key:
+            raise call_errors.call_id_conflict(invocation_id, invocation.call.tool)
+        attempt = self._watch.attempt(session, request.tool, request.args_text, door=request.door)
+        attempt.admit(call, now().seconds)
+        return RunningCall(
+            self._hub,
+            session,
+            call,
+            attempt,
+            self._authors.log_of(session),
+            listener,
+            lambda caller: session.calls.take_up(invocation_id, caller),
+        )
 
     def acknowledge(self, invocation_id: str) -> None:
         """The agent has its answer in hand."""

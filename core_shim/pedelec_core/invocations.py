@@ -95,6 +95,16 @@ class Invocations:
         earlier.callers[caller] = True
         return []
 
+    def take_up(self, invocation_id: str, caller: str) -> list[Decision]:
+        """Wait for a call that was made before: its caller is back. The answer is an `Answer` to `caller`."""
+        invocation = self.get(invocation_id)
+        if invocation is None:
+            raise call_errors.unknown_invocation(invocation_id)
+        if invocation.outcome is not None:
+            return [Answer(caller, invocation, invocation.outcome, replayed=True)]
+        invocation.callers[caller] = False
+        return []
+
     def has_answer(self, call: Call, now: Instant) -> bool:
         """Whether a call would be answered at once, with what an equal one before it came to."""
         earlier = self._memory.earlier(call, now)

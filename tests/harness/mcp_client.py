@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import httpx2
 from mcp import Client, StdioServerParameters
-from mcp.client.session import MessageHandlerFnT
+from mcp.client.session import ElicitationFnT, MessageHandlerFnT
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ReadResourceResult
@@ -65,9 +65,17 @@ def _recorded() -> Iterator[None]:
 
 @asynccontextmanager
 async def mcp_client(
-    core: CoreProcess, way: Way, on_message: MessageHandlerFnT | None = None
+    core: CoreProcess,
+    way: Way,
+    on_message: MessageHandlerFnT | None = None,
+    user: ElicitationFnT | None = None,
 ) -> AsyncIterator[Client]:
-    """A connected client; `on_message` hears the notifications that belong to no request."""
+    """A connected client.
+
+    Args:
+        on_message: hears the notifications that belong to no request.
+        user: answers what the client is to ask; without one the client cannot ask.
+    """
     async with AsyncExitStack() as stack:
         server: Any
         if way.transport == "http":
@@ -78,6 +86,11 @@ async def mcp_client(
             command, *args = bridge_command(core.state_dir)
             server = StdioServerParameters(command=command, args=args, env=clean_environment())
         client = _RecordingClient(
-            server, mode=way.era, read_timeout_seconds=WAIT_SECONDS, message_handler=on_message, cache=None
+            server,
+            mode=way.era,
+            read_timeout_seconds=WAIT_SECONDS,
+            message_handler=on_message,
+            elicitation_callback=user,
+            cache=None,
         )
         yield await stack.enter_async_context(client)

@@ -22,6 +22,8 @@ from pedelec.protocol import (
     ResumeSession,
     SubmitToolResult,
     ToolCall,
+    ToolResumed,
+    ToolWaiting,
     Welcome,
     decode_from_core,
     encode,
@@ -153,6 +155,41 @@ class PageClient:
     def end_session(self) -> Response:
         """End the current session."""
         return self.request(EndSession(request_id=self.next_id(), session_id=self.session_id))
+
+    def ask(
+        self,
+        call: ToolCall,
+        *,
+        question_id: str = "q1",
+        kind: str = "approval",
+        message: str = "Sure?",
+        arguments: str | None = None,
+        schema: JsonObject | None = None,
+        name: str | None = None,
+        hidden: bool = False,
+    ) -> None:
+        """Let a call wait for a person."""
+        self.send(
+            ToolWaiting(
+                session_id=call.session_id,
+                tool_request_id=call.tool_request_id,
+                question_id=question_id,
+                kind=kind,
+                message=message,
+                arguments=arguments,
+                schema=schema or {"type": "object"},
+                name=name,
+                hidden=hidden,
+            )
+        )
+
+    def stop_asking(self, call: ToolCall, *, question_id: str = "q1") -> None:
+        """The question is over."""
+        self.send(
+            ToolResumed(
+                session_id=call.session_id, tool_request_id=call.tool_request_id, question_id=question_id
+            )
+        )
 
     def submit(self, call: ToolCall, result: JsonValue) -> Response:
         """Give a call its result."""

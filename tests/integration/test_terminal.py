@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from pedelec.protocol import ToolCall, ToolProgress, ToolResumed, ToolWaiting
+from pedelec.protocol import ToolCall, ToolProgress
 from tests.harness import CoreProcess, PageClient, tool
 from tests.harness.core_process import WAIT_SECONDS, clean_environment
 
@@ -91,34 +91,14 @@ def test_a_call_that_takes_longer_than_a_second_shows_its_progress_and_leaves_no
         assert re.search(r"\r +\r$", terminal.seen)
 
 
-def ask(page: PageClient, call: ToolCall, message: str) -> None:
-    """Let a call wait for a person."""
-    page.send(
-        ToolWaiting(
-            session_id=call.session_id,
-            tool_request_id=call.tool_request_id,
-            question_id="q1",
-            kind="approval",
-            message=message,
-            schema={"type": "object"},
-            hidden=False,
-        )
-    )
-
-
-def answered(page: PageClient, call: ToolCall) -> None:
-    """The person has answered."""
-    page.send(ToolResumed(session_id=call.session_id, tool_request_id=call.tool_request_id, question_id="q1"))
-
-
 def test_a_call_that_waits_for_a_person_says_so_while_it_does(core: CoreProcess, page: PageClient) -> None:
     page.create_session([tool("erase", approval="always")])
     with at_a_terminal(core, "tool-call", "erase", "{}") as terminal:
         call = page.receive(ToolCall)
         assert call.approval == "always"
-        ask(page, call, "Erase\x1b it?")
+        page.ask(call, message="Erase\x1b it?")
         terminal.wait_for(r"erase: waiting for the user: Erase  it\? \(\d+ s\)")
-        answered(page, call)
+        page.stop_asking(call)
         report(page, call, "half")
         terminal.wait_for(r"erase: 1/2 half \(\d+ s\)")
         page.submit(call, "done")
@@ -129,7 +109,7 @@ def test_who_joins_a_call_that_waits_is_told_so_too(core: CoreProcess, page: Pag
     page.create_session([tool("erase", approval="always")])
     first = core.start_cli("tool-call", "erase", "{}")
     call = page.receive(ToolCall)
-    ask(page, call, "Erase it?")
+    page.ask(call, message="Erase it?")
     with at_a_terminal(core, "tool-call", "erase", "{}") as terminal:
         terminal.wait_for(r"erase: waiting for the user: Erase it\? \(\d+ s\)")
         page.submit(call, "done")

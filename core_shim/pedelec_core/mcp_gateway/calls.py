@@ -61,6 +61,10 @@ class CallsInFlight:
             del self._calls[key]
             entry.call.acknowledge()
 
+    def parked(self, key: CallKey) -> None:
+        """Its client goes to ask its user, and comes back: the answer is neither received nor lost."""
+        self._calls.pop(key, None)
+
     def interrupted(self, key: CallKey) -> None:
         """Nobody waits at our end any more; why, will be known in a moment, or never."""
         entry = self._calls.get(key)

@@ -23,6 +23,7 @@ from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
     CancelledNotificationParams,
+    InputRequiredResult,
     ListToolsResult,
     NotificationParams,
     PaginatedRequestParams,
@@ -34,7 +35,8 @@ from pedelec.doors import MCP, Door
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import JsonObject
 from pedelec_core import __version__
-from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
+from pedelec_core.agent_desk import AgentDesk, CallAnswer, RunningCall, ToolCallRequest
+from pedelec_core.call_events import CallEvent
 from pedelec_core.hub import Hub
 from pedelec_core.registry import Tool, parse_args
 from pedelec_core.sessions import Session
@@ -42,6 +44,7 @@ from pedelec_core.sessions import Session
 from . import instructions, own_tools, results
 from .calls import CallKey, CallsInFlight
 from .catalogue import Catalogue
+from .elicitation import ClientQuestions, ParkedCalls, interim, questions_for
 from .progress import ProgressPump
 from .stored_results import StoredResults, refuse_cursor
 from .wire import CALL_ID_META, RECEIVED_METHOD, Channel, ReceivedParams, to_json
@@ -83,6 +86,7 @@ class Gateway:
 
     def __init__(self, hub: Hub, desk: AgentDesk, rank: Callable[[str], int]) -> None:
         self.calls = CallsInFlight()
+        self._parked = ParkedCalls()
         self._hub = hub
         self._desk = desk
         self._rank = rank
@@ -175,23 +179,26 @@ class Gateway:
 
     # --- calls ----------------------------------------------------------------------------------------------
 
-    async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(
+        self, ctx: Context, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
         """Answer `tools/call`.
 
         Raises:
-            MCPError: there is no such tool (-32602). Every other failure is a result.
+            MCPError: there is no such tool, or no such `requestState` (-32602). Every other failure is a
+                result.
         """
         try:
             args_text = to_json(params.arguments or {})
             own = own_tools.own_tool(params.name)
             if own is not None:
-                return await self._call_own(ctx, own, args_text)
+                return await self._call_own(ctx, params, own, args_text)
             catalogue = self._current()
             entry = catalogue.entries.get(params.name)
             if entry is None:
                 error = own_tools.not_found(catalogue, params.name)
                 raise MCPError(INVALID_PARAMS, error.message, error.to_wire(MCP))
-            return await self._call_page(ctx, own_tools.Target(entry, entry.session.id, args_text))
+            return await self._call_page(ctx, params, own_tools.Target(entry, entry.session.id, args_text))
         except PedelecError as error:
             return results.of_error(error)
         except MCPError:
@@ -200,7 +207,9 @@ class Gateway:
             _log.exception("a call of %s failed", params.name)
             return results.of_error(PedelecError(Code.INTERNAL_ERROR))
 
-    async def _call_own(self, ctx: Context, tool: Tool, args_text: str) -> CallToolResult:
+    async def _call_own(
+        self, ctx: Context, params: CallToolRequestParams, tool: Tool, args_text: str
+    ) -> CallToolResult | InputRequiredResult:
         args = parse_args(args_text, self._hub.limits.wire)
         tool.validate(args)
         catalogue = self._current()
@@ -208,7 +217,7 @@ class Gateway:
             return results.of_value(own_tools.listing(catalogue, args))
         if (earlier := own_tools.wanted_result(args)) is not None:
             return self._earlier(catalogue, earlier)
-        return await self._call_page(ctx, own_tools.target(catalogue, args))
+        return await self._call_page(ctx, params, own_tools.target(catalogue, args))
 
     def _earlier(self, catalogue: Catalogue, invocation_id: str) -> CallToolResult:
         session = self._hub.session_with(invocation_id)
@@ -216,7 +225,9 @@ class Gateway:
         entry = None if session is None else catalogue.entry_of(session, answer.answer.invocation.call.tool)
         return results.of_answer(answer, entry)
 
-    async def _call_page(self, ctx: Context, target: own_tools.Target) -> CallToolResult:
+    async def _call_page(
+        self, ctx: Context, params: CallToolRequestParams, target: own_tools.Target
+    ) -> CallToolResult | InputRequiredResult:
         request = ToolCallRequest(
             thread_id=target.thread_id,
             tool=target.entry.tool.name,
@@ -225,21 +236,37 @@ class Gateway:
             joins=False,
             door=self._door_to(target.entry.session),
         )
+        app = target.entry.app
+        parked = self._parked.find(params.request_state)
         progress = ProgressPump(ctx.session.report_progress)
-        running = self._desk.begin(request, progress.put)
+        questions = questions_for(ctx, params, app, parked)
+
+        def hear(event: CallEvent) -> None:
+            progress.put(event)
+            questions.put(event)
+
+        if parked is None:
+            running = self._desk.begin(request, hear)
+        else:
+            running = self._desk.take_up(parked.invocation_id, request, hear)
         channel = Channel.of(ctx)
         key = CallKey(channel.id, str(ctx.request_id))
         self.calls.begin(key, running)
         channel.carries(key)
+        questions.begin(running)
         try:
-            answer = await running.answer()
+            answer = await _answer_unless_needed(running, questions)
             await progress.finish()
+            if answer is None:
+                self.calls.parked(key)
+                return interim(questions.needed.result(), running, app, self._parked)
             self.calls.answered(key, running)
         except asyncio.CancelledError:
             progress.stop()
             self.calls.interrupted(key)
             raise
         finally:
+            questions.stop()
             running.leave()
         return results.of_answer(answer, target.entry)
 
@@ -267,6 +294,17 @@ class Gateway:
         self._listeners.move_to_end(channel.id)
         if len(self._listeners) > _MAX_LISTENERS:
             self._listeners.popitem(last=False)
+
+
+async def _answer_unless_needed(running: RunningCall, questions: ClientQuestions) -> CallAnswer | None:
+    """Wait for a call's answer; None where its client has to ask its user first."""
+    answer = asyncio.ensure_future(running.answer())
+    try:
+        either: set[asyncio.Future[Any]] = {answer, questions.needed}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        return await answer if answer.done() else None
+    finally:
+        answer.cancel()
 
 
 async def _tell(session: ServerSession) -> None:
