@@ -11,7 +11,7 @@ from playwright.sync_api import sync_playwright
 
 _ROOT = Path(__file__).resolve().parents[2]
 _BROWSER = "chromium"
-_WAIT_MS = 60_000
+_WAIT_MS = 180_000
 
 
 def main() -> None:

@@ -58,6 +58,7 @@ class Stage:
         when_waiting: called with the new `clock` whenever the agent waits.
         thread: the session that calls go to, None where the agent names none.
         call_ids: for the first calls, in order.
+        person: what the person at the page says to one question after the other; `...` is nothing at all.
     """
 
     def __init__(self, hub: Hub) -> None:
@@ -67,6 +68,7 @@ class Stage:
         self.thread: str | None = None
         self.timeout_ms = 5_000
         self.call_ids: list[str] = []
+        self.person: list[Any] = []
         self._pages = PageDesk(hub, EveryOrigin())
         self._desk = AgentDesk(hub)
         self._clients: list[Pedelec] = []
@@ -96,8 +98,15 @@ class Stage:
 
     def _client(self, instance: str) -> Pedelec:
         client = Pedelec(host=MemoryHost(self._accept, page_instance_id=instance))
+        client.on_question(self._ask_person)
         self._clients.append(client)
         return client
+
+    async def _ask_person(self, _question: Json) -> Any:
+        said = self.person.pop(0)
+        if said is ...:
+            await asyncio.get_running_loop().create_future()
+        return said
 
     def _accept(self, transport: MemoryTransport) -> None:
         connection = _Connection(transport)

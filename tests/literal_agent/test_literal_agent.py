@@ -8,13 +8,13 @@ import pytest
 from pedelec import Code
 from pedelec.catalogue import CATALOGUE
 from pedelec_core.hub import Hub
-from tests.literal_agent import core_scenarios, kit_scenarios, page_scenarios
+from tests.literal_agent import asking_scenarios, core_scenarios, kit_scenarios, page_scenarios
 from tests.literal_agent.agent import LiteralAgent, Report, reduced
 from tests.literal_agent.calls import Call, Command, actions_in
 from tests.literal_agent.scenarios import SCENARIOS, Scenario
 from tests.literal_agent.stage import Stage
 
-LOADED = (core_scenarios, page_scenarios, kit_scenarios)
+LOADED = (core_scenarios, page_scenarios, kit_scenarios, asking_scenarios)
 
 NOT_OF_A_CALL = {
     *("SUBMIT_TOOL_RESULT_FAILED", "INVALID_INPUT", "SESSION_ENDED", "SESSION_ERROR", "END_SESSION_FAILED"),

@@ -96,6 +96,63 @@ async def streaming_elicitation(args, ctx):
     return "streamed"
 
 
+def text_field(name, description="Text."):
+    return {"type": "object", "properties": {name: {"type": "string", "description": description}}, "required": [name]}
+
+
+async def elicitation(args, ctx):
+    fields = {
+        "username": {"type": "string", "description": "User's response"},
+        "email": {"type": "string", "description": "User's email address"},
+    }
+    schema = {"type": "object", "properties": fields, "required": ["username", "email"]}
+    return f"User response: {await ctx.ask(args['message'], schema=schema)}"
+
+
+async def elicitation_defaults(args, ctx):
+    fields = {
+        "name": {"type": "string", "default": "John Doe"},
+        "age": {"type": "integer", "default": 30},
+        "score": {"type": "number", "default": 95.5},
+        "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+        "verified": {"type": "boolean", "default": True},
+    }
+    content = await ctx.ask("Who is it?", schema={"type": "object", "properties": fields})
+    return f"Elicitation completed: {content}"
+
+
+async def elicitation_enums(args, ctx):
+    options = ["option1", "option2", "option3"]
+    titled = [{"const": f"value{n}", "title": f"Choice {n}"} for n in (1, 2, 3)]
+    legacy = {"enum": ["opt1", "opt2", "opt3"], "enumNames": ["Option One", "Option Two", "Option Three"]}
+    fields = {
+        "untitledSingle": {"type": "string", "enum": options},
+        "titledSingle": {"type": "string", "oneOf": titled},
+        "legacyEnum": {"type": "string", **legacy},
+        "untitledMulti": {"type": "array", "items": {"type": "string", "enum": options}},
+        "titledMulti": {"type": "array", "items": {"anyOf": titled}},
+    }
+    content = await ctx.ask("Which ones?", schema={"type": "object", "properties": fields})
+    return f"Elicitation completed: {content}"
+
+
+async def input_required_elicitation(args, ctx):
+    answer = await ctx.ask("What is your name?", schema=text_field("name"), name="user_name")
+    return f"Hello, {answer['name']}!"
+
+
+async def input_required_confirmation(args, ctx):
+    schema = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
+    await ctx.ask("Please confirm", schema=schema, name="confirm")
+    return "state-ok"
+
+
+async def input_required_multi_round(args, ctx):
+    name = await ctx.ask("Step 1: What is your name?", schema=text_field("name"), name="step1")
+    color = await ctx.ask("Step 2: What is your favorite color?", schema=text_field("color"), name="step2")
+    return [name, color]
+
+
 async def trigger_tool_change():
     """Offer one tool more, for a moment."""
     session = await client.create_session(tools=[offered("test_changed", lambda: None)])
@@ -116,6 +173,12 @@ def offered(name, handler, args_schema=NOTHING):
     )
 
 
+def asking(name, handler, args_schema=NOTHING):
+    return define_tool(
+        name=name, description=f"The suite's {name}.", args_schema=args_schema, handler=handler, asks=True
+    )
+
+
 await client.create_session(
     guidance="These tools are fixtures of a test suite.",
     tools=[
@@ -129,6 +192,13 @@ await client.create_session(
         offered("test_streaming_elicitation", streaming_elicitation),
         offered("test_logging_tool", lambda: "logged nothing"),
         offered("test_trigger_tool_change", trigger_tool_change),
+        asking("test_elicitation", elicitation, text_field("message")),
+        asking("test_elicitation_sep1034_defaults", elicitation_defaults),
+        asking("test_elicitation_sep1330_enums", elicitation_enums),
+        asking("test_input_required_result_elicitation", input_required_elicitation),
+        asking("test_input_required_result_request_state", input_required_confirmation),
+        asking("test_input_required_result_tampered_state", input_required_confirmation),
+        asking("test_input_required_result_multi_round", input_required_multi_round),
         # What our own checks of other clients need besides.
         offered("progress_until_heard", progress_until_heard),
         offered("progress_was_heard", heard.set),
