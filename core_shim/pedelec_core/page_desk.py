@@ -44,6 +44,7 @@ from pedelec.protocol import (
     encode_value,
     to_camel,
 )
+from pedelec.shown_text import MAX_ARGUMENTS_CHARS, MAX_SHOWN_CHARS
 from pedelec_core import __version__, call_errors
 from pedelec_core.admission import Admission
 from pedelec_core.approvals import Claim, claim_of, not_approved
@@ -432,8 +433,8 @@ class PageDesk:
             question = OpenQuestion(
                 id=question_id,
                 kind=message.kind,
-                message=message.message,
-                arguments=message.arguments,
+                message=message.message[:MAX_SHOWN_CHARS],
+                arguments=None if message.arguments is None else message.arguments[:MAX_ARGUMENTS_CHARS],
                 schema=message.schema,
                 name=message.name,
                 hidden=message.hidden,

@@ -104,7 +104,23 @@ def fields(schema: object) -> Form:
     for name, member in members.items():
         if not isinstance(member, dict) or member.get("type") not in _TYPES or not _is_flat(member):
             _refuse(f"The field {name!r} must be a string, a number, a boolean, or a choice of strings.")
+        _make_showable(name, member)
     return Form(copied, lambda content: {key: content[key] for key in members if key in content}, _as_it_is)
+
+
+def _make_showable(name: str, member: JsonObject) -> None:
+    """Clean what a person reads of a field; its choices have to be clean, as they are what is answered,
+    too."""
+    for key in ("title", "description"):
+        if isinstance(member.get(key), str):
+            member[key] = shown_text(str(member[key]))
+    items = member.get("items")
+    holder = items if isinstance(items, dict) else member
+    titled: Any = holder.get("oneOf") or holder.get("anyOf") or []
+    words = [*_listed(holder.get("enumNames")), *(one.get("title", one.get("const")) for one in titled)]
+    for word in [name, *_listed(holder.get("enum")), *words]:
+        if not isinstance(word, str) or shown_text(word) != word:
+            _refuse(f"The field {name!r} has a name or a choice that cannot be shown as it is.")
 
 
 def _single(member: JsonObject, value_of: Callable[[Any], Any], word_of: Callable[[Any], Any]) -> Form:

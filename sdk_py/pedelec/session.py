@@ -242,6 +242,7 @@ class PedelecSession:
         ctx = self._running.pop(request_id, None)
         if ctx is not None:
             self._held.pop(request_id, None)
+            self._to_approve.pop(request_id, None)
             ctx.cancelled.set(reason)
             self._answers_here.pop(request_id)(self._failure(ctx.tool, error))
             self._refresh_status("sdk")

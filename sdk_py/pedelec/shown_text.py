@@ -10,6 +10,8 @@ from typing import Any
 
 MAX_SHOWN_CHARS = 2_000
 MAX_ARGUMENTS_CHARS = 10_000
+_NOTE_CHARS = 40
+"""As long as the note on what was cut may be."""
 
 # General categories Cc (but tab and line feed), Cf, Cs, Zl, Zp, and the fillers that Unicode counts as
 # letters.
@@ -23,9 +25,9 @@ _HIDDEN = re.compile(
 def shown_text(text: str, limit: int = MAX_SHOWN_CHARS) -> str:
     """A text with its hidden characters made visible, cut after `limit` characters."""
     text = text.replace("\r\n", "\n")
-    rest = len(text) - limit
-    visible = _HIDDEN.sub(_number, text[:limit])
-    return visible if rest <= 0 else f"{visible}… ({rest} more characters)"
+    kept = text if len(text) <= limit else text[: limit - _NOTE_CHARS]
+    visible = _HIDDEN.sub(_number, kept)
+    return visible if kept == text else f"{visible}… ({len(text) - len(kept)} more characters)"
 
 
 def shown_arguments(args: Any) -> str:

@@ -28,6 +28,7 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from pedelec.shown_text import shown_text
 from pedelec_core.agent_desk import RunningCall
 from pedelec_core.call_events import CallEvent, Waiting
 from pedelec_core.invocation import ClientAnswer, OpenQuestion
@@ -36,6 +37,8 @@ from .catalogue import App
 
 MAX_PARKED: Final = 256
 """So many calls may wait for their clients to come back with an answer; of more the oldest are forgotten."""
+
+_MAX_MESSAGE_CHARS: Final = 20_000
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +64,8 @@ def request_for(question: OpenQuestion, app: App) -> ElicitRequest:
     told = f"The page “{app.name or app.origin}” ({app.origin}) asks:\n{question.message}"
     if question.arguments:
         told += f"\n\n{question.arguments}"
-    return ElicitRequest(params=ElicitRequestFormParams(message=told, requested_schema=question.schema))
+    message = shown_text(told, _MAX_MESSAGE_CHARS)
+    return ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=question.schema))
 
 
 def answer_from(result: ElicitResult, question: OpenQuestion) -> ClientAnswer | None:

@@ -97,7 +97,11 @@ async def streaming_elicitation(args, ctx):
 
 
 def text_field(name, description="Text."):
-    return {"type": "object", "properties": {name: {"type": "string", "description": description}}, "required": [name]}
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string", "description": description}},
+        "required": [name],
+    }
 
 
 async def elicitation(args, ctx):

@@ -106,8 +106,22 @@ def test_options_that_nobody_could_choose_from_are_refused(options: Any) -> None
         {"type": "object", "properties": {"a": "string"}},
         {"type": "object", "properties": {"a": {"type": "string", "default": float("nan")}}},
         {"type": "object", "properties": {str(n): {"type": "string"} for n in range(21)}},
+        {"type": "object", "properties": {"a\u202e": {"type": "string"}}},
+        {"type": "object", "properties": {"a": {"type": "string", "enum": ["x\u200b", "x"]}}},
+        {
+            "type": "object",
+            "properties": {"a": {"type": "string", "oneOf": [{"const": "x", "title": "\u2066"}]}},
+        },
     ],
 )
 def test_fields_that_no_form_can_show_are_refused(schema: Any) -> None:
     with pytest.raises(PedelecError, match="INVALID_INPUT"):
         forms.fields(schema)
+
+
+def test_what_a_person_reads_of_a_field_is_clean() -> None:
+    member = {"type": "string", "title": "T\u202e", "description": "D\u200b"}
+    form = forms.fields({"type": "object", "properties": {"a": member}})
+    assert form.schema["properties"] == {
+        "a": {"type": "string", "title": "T\\u202e", "description": "D\\u200b"}
+    }
