@@ -328,6 +328,7 @@ def open_connection(state_dir: str | None) -> _socket.socket:
 
 
 def _connect(connection: _socket.socket, state_dir: str) -> None:
+    _refuse_what_others_can_change(state_dir)
     try:
         connection.connect(os.path.join(state_dir, "core.sock"))
     except OSError as error:
@@ -336,6 +337,19 @@ def _connect(connection: _socket.socket, state_dir: str) -> None:
             connection.connect(path)
         except OSError:
             raise why_not from None
+
+
+def _refuse_what_others_can_change(state_dir: str) -> None:
+    """Whoever can write in the folder can answer in Core's place, and read what the agent sends."""
+    try:
+        status = os.lstat(state_dir)
+    except OSError:
+        return  # what is wrong with it is told where it is used
+    if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+        raise _unreachable(
+            f"The state folder {state_dir} is not this user's alone: others could answer in Core's place.",
+            ["Run this command as the user who runs Core, with the state folder that Core made."],
+        )
 
 
 def _look_closer(state_dir: str, error: OSError) -> tuple[str, CliError]:

@@ -162,6 +162,17 @@ def _add_runtime(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     verify.add_argument("path", type=Path, nargs="?", metavar="DIR", help="(default: the one Core serves)")
     verify.set_defaults(run=_runtime_verify)
     where = commands.add_parser("where", help="print the folder of the bundle that Core serves")
+    where.add_argument(
+        "--integrity",
+        action="store_true",
+        help="print instead the loader's tag with its hash (Subresource Integrity)",
+    )
+    where.add_argument(
+        "--core-url",
+        default=f"http://127.0.0.1:{DEFAULT_PORT}",
+        metavar="URL",
+        help="where pages find Core, for --integrity (default: %(default)s)",
+    )
     where.set_defaults(run=_runtime_where)
 
 
@@ -295,9 +306,12 @@ def _runtime_verify(options: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
-def _runtime_where(_options: argparse.Namespace) -> int:
-    from pedelec_core.runtime import commands
+def _runtime_where(options: argparse.Namespace) -> int:
+    from pedelec_core.runtime import commands, integrity
 
+    if options.integrity:
+        print(integrity.loader_tag(options.core_url))
+        return 0
     bundle = commands.where()
     if bundle is None:
         raise BundleError("There is no Pyodide bundle.")

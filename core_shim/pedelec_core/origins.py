@@ -19,7 +19,7 @@ from typing import Final
 from pedelec.errors import Code, PedelecError
 
 from .command_errors import CommandError
-from .state_dir import write_privately
+from .state_dir import read_own, write_privately
 
 ORIGINS_NAME: Final = "origins.json"
 
@@ -134,7 +134,7 @@ class OriginStore:
 
     def _current(self) -> tuple[str, ...]:
         try:
-            status = self._path.stat()
+            status = self._path.lstat()
             seen = (status.st_ino, status.st_size, status.st_mtime_ns)
         except OSError:
             self._seen, self._approved = None, ()
@@ -183,9 +183,8 @@ class OriginStore:
     def _locked(self) -> Iterator[None]:
         """One change at a time, so that two commands at once do not undo each other."""
         try:
-            descriptor = os.open(
-                self._path.with_name("origins.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
-            )
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            descriptor = os.open(self._path.with_name("origins.lock"), flags, 0o600)
         except OSError as error:
             raise CommandError(f"{self._path} cannot be changed: {error.strerror}.") from None
         try:
@@ -196,7 +195,7 @@ class OriginStore:
 
     def _read(self) -> dict[str, str]:
         try:
-            stored = json.loads(self._path.read_bytes())
+            stored = json.loads(read_own(self._path))
             if stored["format"] != _FORMAT:
                 raise CommandError(f"{self._path} was written by another version of Core.")
             return {entry["origin"]: entry["approvedAt"] for entry in stored["origins"]}

@@ -80,6 +80,36 @@ def write_privately(path: Path, text: str) -> None:
         raise
 
 
+class ForeignFileError(OSError):
+    """A file that another user could have written, or put in the place of ours."""
+
+
+def read_own(path: Path, *, private: bool = False) -> bytes:
+    """Read a file that we alone can have written.
+
+    Args:
+        path: the file.
+        private: others must not have been able to read it either.
+
+    Raises:
+        ForeignFileError: it is a link, no regular file, another user's, or open to others.
+        OSError: it cannot be read.
+    """
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise ForeignFileError(error.errno, "is a symbolic link") from None
+        raise
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        forbidden = 0o077 if private else 0o022
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & forbidden:
+            raise ForeignFileError(errno.EPERM, "another user could have written it")
+        return file.read()
+
+
 class StateDir:
     """One state folder. Making the object touches nothing."""
 
@@ -87,14 +117,16 @@ class StateDir:
         self.path = (default_path() if path is None else path).expanduser().absolute()
 
     def prepare(self) -> None:
-        """Make sure that the folder is there, ours, usable, and closed to others.
+        """Make sure that the folder is there, ours, usable, closed to others, and holds nothing of theirs.
 
         Raises:
             CommandError: it is not, and cannot be made so.
         """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            status = self.path.stat()
+            status = self.path.lstat()
+            if stat.S_ISLNK(status.st_mode):
+                raise CommandError(f"The state folder {self.path} is a symbolic link.", _CHOOSE)
             if status.st_uid != os.geteuid():
                 raise CommandError(f"The state folder {self.path} belongs to another user.", _CHOOSE)
             if stat.S_IMODE(status.st_mode) & 0o077:
@@ -106,6 +138,14 @@ class StateDir:
             raise CommandError(problem, _CHOOSE) from None
         if not os.access(self.path, os.R_OK | os.W_OK | os.X_OK):
             raise CommandError(f"The state folder {self.path} cannot be read and written.", _CHOOSE)
+        self._refuse_what_is_not_ours()
+
+    def _refuse_what_is_not_ours(self) -> None:
+        """What others left here while they could. From here on nobody can: the folder is closed."""
+        with os.scandir(self.path) as entries:
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):  # a running Core has just replaced it
+                    _refuse_foreign(entry)
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
@@ -115,7 +155,8 @@ class StateDir:
             CommandError: another Core holds it (the message says which), or the lock cannot be made.
         """
         try:
-            descriptor = os.open(self.path / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            descriptor = os.open(self.path / LOCK_NAME, flags, 0o600)
         except OSError as error:
             problem = f"The lock file {self.path / LOCK_NAME} cannot be opened: {error.strerror}."
             raise CommandError(problem, _CHOOSE) from None
@@ -193,8 +234,8 @@ class StateDir:
         """
         path = self.path / TOKEN_NAME
         try:
-            if path.is_file() and stat.S_IMODE(path.stat().st_mode) & 0o077 == 0:
-                known = path.read_text(encoding="utf-8", errors="replace").strip()
+            with contextlib.suppress(FileNotFoundError, ForeignFileError):
+                known = read_own(path, private=True).decode(errors="replace").strip()
                 if _TOKEN.fullmatch(known):
                     return known
             fresh = secrets.token_urlsafe(_TOKEN_BYTES)
@@ -225,10 +266,18 @@ class StateDir:
         Its Core may be dead: only the lock tells.
         """
         try:
-            values = json.loads((self.path / RUNTIME_NAME).read_bytes())
+            values = json.loads(read_own(self.path / RUNTIME_NAME))
             return RuntimeInfo(**{field.name: values[to_camel(field.name)] for field in fields(RuntimeInfo)})
         except (OSError, ValueError, KeyError, TypeError):
             return None
+
+
+def _refuse_foreign(entry: "os.DirEntry[str]") -> None:
+    status = entry.stat(follow_symlinks=False)
+    is_link = stat.S_ISLNK(status.st_mode)
+    if is_link or status.st_uid != os.geteuid():
+        whose = "is a symbolic link" if is_link else "belongs to another user"
+        raise CommandError(f"{entry.path} {whose}.", "Remove it, or choose another --state-dir.")
 
 
 _CHOOSE: Final = f"Choose another with --state-dir or ${ENVIRONMENT_VARIABLE}."

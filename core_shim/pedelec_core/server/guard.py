@@ -52,13 +52,16 @@ class Guard:
     Args:
         port: the port that Core listens on.
         is_approved: whether an origin other than Core's own may talk to Core.
+        own_names: those of `LOOPBACK_NAMES` under which Core alone serves pages on its port.
     """
 
-    def __init__(self, port: int, is_approved: Callable[[str], bool]) -> None:
+    def __init__(
+        self, port: int, is_approved: Callable[[str], bool], own_names: Sequence[str] = LOOPBACK_NAMES
+    ) -> None:
         self._port = port
         self._is_approved = is_approved
         suffix = "" if port == _HTTP_PORT else f":{port}"
-        self.own_origins: frozenset[str] = frozenset(f"http://{name}{suffix}" for name in LOOPBACK_NAMES)
+        self.own_origins: frozenset[str] = frozenset(f"http://{name}{suffix}" for name in own_names)
 
     def check(
         self, hosts: Sequence[str], origins: Sequence[str], *, origin_required: bool, may_ask: bool = False

@@ -11,10 +11,11 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, override
+from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -42,9 +43,9 @@ from pedelec_core.terminal_asker import TerminalAsker
 
 from .app import build_app
 from .approval_page import approval_link
-from .guard import Guard
+from .guard import LOOPBACK_NAMES, Guard
 from .inspector_socket import InspectorEndpoint
-from .listen import listen, url_of
+from .listen import listen, listen_on_twin, url_of
 from .page_socket import PageProtocol
 
 _STOP_SECONDS: Final = 1
@@ -109,7 +110,8 @@ def serve(options: ServeOptions, announce: Callable[[str], None]) -> None:
         origins.approved()  # a broken file is told now, not at the first page
         with listen(options.host, options.port) as listener, _journal(options, state_dir) as journal:
             core = _Core(options, state_dir, socket_path, origins, listener, journal)
-            asyncio.run(core.run(announce))
+            with core.twin or contextlib.nullcontext():
+                asyncio.run(core.run(announce))
 
 
 def _journal(options: ServeOptions, state_dir: StateDir) -> contextlib.AbstractContextManager[Journal | None]:
@@ -140,6 +142,7 @@ class _Core:
         self._listener = listener
         self._journal = journal
         self._port: int = listener.getsockname()[1]
+        self.twin, self._is_localhost = listen_on_twin(options.host, self._port)
 
     async def run(self, announce: Callable[[str], None]) -> None:
         stopping = _stop_signal()
@@ -149,7 +152,7 @@ class _Core:
         hub = Hub(limits=self._options.limits, journal=self._journal, times=times)
         if self._journal is not None:
             hub.restore(self._journal)
-        guard = Guard(self._port, self._origins.is_approved)
+        guard = Guard(self._port, self._origins.is_approved, self._own_names())
         desk = AgentDesk(hub, self._options.loop_limits)
         mcp = McpDoor(
             hub, desk, lambda origin: -1 if origin in guard.own_origins else self._origins.rank(origin)
@@ -166,7 +169,8 @@ class _Core:
         terminal = self._terminal(approvals)
         approvals.start(terminal)
         async with LocalServer(desk, self._socket_path, mcp.serve_lines):
-            serving = asyncio.create_task(server.serve(sockets=[self._listener]))
+            listeners = [self._listener, *([] if self.twin is None else [self.twin])]
+            serving = asyncio.create_task(server.serve(sockets=listeners))
             try:
                 await _first_of(serving, server.listening)
                 runtime = self._runtime_info(hub, token)
@@ -182,6 +186,17 @@ class _Core:
                 await hub.close()
                 server.should_exit = True
                 await serving
+
+    def _own_names(self) -> Sequence[str]:
+        if self._is_localhost:
+            return LOOPBACK_NAMES
+        _log.warning(
+            "another program has port %d of this machine's other loopback address: pages of "
+            "http://localhost:%d are not taken for Core's own",
+            self._port,
+            self._port,
+        )
+        return [urlsplit(url_of(self._options.host, self._port)).netloc.removesuffix(f":{self._port}")]
 
     def _terminal(self, approvals: ApprovalDesk) -> TerminalAsker:
         url = url_of(self._options.host, self._port)

@@ -68,6 +68,15 @@ def test_cores_own_pages_are_let_in_and_need_no_cors(origin: str) -> None:
     assert guard().check(["127.0.0.1:7420"], [origin], origin_required=True) == Admission()
 
 
+def test_where_another_program_is_localhost_its_pages_are_not_cores_own() -> None:
+    alone = Guard(7420, set[str]().__contains__, ["127.0.0.1"])
+    verdicts = [
+        alone.check(["127.0.0.1:7420"], [f"http://{name}:7420"], origin_required=False)
+        for name in ("127.0.0.1", "localhost", "[::1]")
+    ]
+    assert [isinstance(verdict, Admission) for verdict in verdicts] == [True, False, False]
+
+
 def test_an_approved_origin_is_let_in_and_named_for_cors() -> None:
     verdict = guard().check(["127.0.0.1:7420"], [APPROVED], origin_required=True)
     assert verdict == Admission(cors_origin=APPROVED)

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from pedelec_core.command_errors import CommandError
-from pedelec_core.server.listen import listen
+from pedelec_core.server.listen import listen, listen_on_twin
 
 pytestmark = pytest.mark.anyio
 
@@ -33,3 +33,14 @@ async def test_a_port_that_another_program_has_is_refused_with_its_address() -> 
         port = taken.getsockname()[1]
         with pytest.raises(CommandError, match=f"http://127.0.0.1:{port}"):
             listen("127.0.0.1", port)
+
+
+async def test_the_other_loopback_address_is_taken_too() -> None:
+    with listen("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
+        twin, is_ours = listen_on_twin("127.0.0.1", port)
+        assert is_ours
+        if twin is not None:  # else the machine has no IPv6, and nobody can take it
+            with twin:
+                assert twin.getsockname()[:2] == ("::1", port)
+                assert listen_on_twin("127.0.0.1", port) == (None, False)

@@ -1,6 +1,7 @@
 """The command line of `pedelec-core`, apart from a Core that runs."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,13 @@ def test_the_bundle_can_be_asked_for_and_verified(
     (bundle / "manifest.json").write_text(json.dumps({"formatVersion": 0}))
     assert run("runtime", "where")[:2] == (0, f"{bundle}\n")
     assert run("runtime", "verify")[0] == 1
+
+
+def test_the_loaders_tag_is_printed_with_its_hash(run: Run) -> None:
+    status, out, err = run("runtime", "where", "--integrity", "--core-url", "http://127.0.0.1:9/")
+    assert (status, err) == (0, "")
+    assert re.fullmatch(
+        r'<script src="http://127\.0\.0\.1:9/pedelec\.js" integrity="sha384-[A-Za-z0-9+/]{64}" '
+        r'crossorigin="anonymous"></script>\n',
+        out,
+    )

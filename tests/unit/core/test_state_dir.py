@@ -76,6 +76,57 @@ def test_a_file_is_no_state_folder(tmp_path: Path) -> None:
         StateDir(tmp_path / "file" / "below").prepare()
 
 
+def test_a_link_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with pytest.raises(CommandError, match="symbolic link"):
+        StateDir(tmp_path / "link").prepare()
+    assert list((tmp_path / "real").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["runtime.json", "token", "core.lock", "core.sock", "origins.json", "origins.lock", "journal.db"]
+)
+def test_a_link_in_the_folder_is_refused_and_its_aim_left_alone(state: StateDir, name: str) -> None:
+    aim = state.path.parent / "aim"
+    aim.write_text("precious")
+    (state.path / name).symlink_to(aim)
+    with pytest.raises(CommandError, match=name):
+        state.prepare()
+    assert aim.read_text() == "precious"
+
+
+def test_what_another_user_left_in_the_folder_is_refused(
+    state: StateDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (state.path / "token").touch()
+    own = os.geteuid()
+    seen = iter([own])  # the folder is ours
+    monkeypatch.setattr(os, "geteuid", lambda: next(seen, own + 1))
+    with pytest.raises(CommandError, match=r"token belongs to another user"):
+        state.prepare()
+
+
+def test_a_link_that_comes_between_is_not_followed(state: StateDir) -> None:
+    aim = state.path.parent / "aim"
+    aim.write_text("x" * 43)
+    aim.chmod(0o600)
+    for name in (LOCK_NAME, RUNTIME_NAME, "token"):
+        (state.path / name).symlink_to(aim)
+    with pytest.raises(CommandError, match="cannot be opened"), state.held():
+        pass
+    assert state.read_runtime() is None
+    assert state.token() != "x" * 43
+    state.write_runtime(runtime())
+    assert aim.read_text() == "x" * 43
+
+
+def test_a_runtime_json_that_others_could_have_written_is_as_good_as_none(state: StateDir) -> None:
+    state.write_runtime(runtime())
+    (state.path / RUNTIME_NAME).chmod(0o622)
+    assert state.read_runtime() is None
+
+
 def test_another_users_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     with pytest.raises(CommandError, match="belongs to another user"):
