@@ -35,11 +35,13 @@ class Question:
         origin: exactly as the browser sent it.
         claim: what the page says of itself.
         key: unguessable; opens the approval page, once.
+        opened: it was, and the key is another one, which gives the answer.
     """
 
     origin: str
     claim: Claim
     key: str
+    opened: bool = False
 
 
 class Asker(Protocol):
@@ -121,20 +123,20 @@ class ApprovalDesk:
 
         The question that is returned has another key, for the answer alone.
         """
-        question = self._with_key(key)
+        question = self._with_key(key, opened=False)
         if question is None:
             return None
-        fresh = Question(question.origin, question.claim, secrets.token_urlsafe(32))
+        fresh = Question(question.origin, question.claim, secrets.token_urlsafe(32), opened=True)
         self._questions[question.origin] = fresh
         return fresh
 
     def answer(self, key: str, *, approve: bool) -> str | None:
-        """The word on the request that has this key; its origin, or None where there is no such request.
+        """The word on the request whose page has this key; its origin, or None without such a request.
 
         Raises:
             CommandError: the approval cannot be written down; the request stands.
         """
-        question = self._with_key(key)
+        question = self._with_key(key, opened=True)
         if question is None:
             return None
         self.decide(question.origin, approve=approve)
@@ -150,17 +152,20 @@ class ApprovalDesk:
         self._tell(self._approvals.settle(origin, verdict, time.monotonic()))
         self._look()
 
-    def _with_key(self, key: str) -> Question | None:
+    def _with_key(self, key: str, *, opened: bool) -> Question | None:
         # Compared in constant time: the key is all that stands between a stranger and an approval.
         matching = (
             each
             for each in self._questions.values()
-            if secrets.compare_digest(each.key.encode(), key.encode("utf-8", "replace"))
+            if each.opened is opened
+            and secrets.compare_digest(each.key.encode(), key.encode("utf-8", "replace"))
         )
         return next(matching, None)
 
     def _put(self, pending: Pending) -> None:
-        question = Question(pending.origin, pending.claim, secrets.token_urlsafe(32))
+        known = self._questions.get(pending.origin)
+        key, opened = (secrets.token_urlsafe(32), False) if known is None else (known.key, known.opened)
+        question = Question(pending.origin, pending.claim, key, opened)
         self._questions[pending.origin] = question
         for asker in self._askers:
             asker.ask(question)

@@ -74,7 +74,7 @@ def _readable_label(label: str) -> str:
 def _normalize_host(text: str, host: str) -> str:
     if host.startswith("["):
         try:
-            return f"[{ipaddress.IPv6Address(host[1:-1]).compressed}]"
+            return f"[{_ipv6_text(ipaddress.IPv6Address(host[1:-1]))}]"
         except ValueError:
             raise _invalid(text, "the IPv6 address is not one") from None
     labels = host.split(".")
@@ -86,6 +86,15 @@ def _normalize_host(text: str, host: str) -> str:
         except ValueError:
             raise _invalid(text, "an IPv4 address is four numbers, as in 127.0.0.1") from None
     return host
+
+
+def _ipv6_text(address: ipaddress.IPv6Address) -> str:
+    """As the URL standard writes it, which has no dotted form for mapped IPv4 addresses."""
+    mapped = address.ipv4_mapped
+    if mapped is None:
+        return address.compressed
+    high, low = divmod(int(mapped), 1 << 16)
+    return f"::ffff:{high:x}:{low:x}"
 
 
 def _why_not_an_origin(text: str) -> str:

@@ -15,7 +15,6 @@ from importlib.resources import files
 from string import Template
 from typing import Final
 
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -24,7 +23,7 @@ from pedelec_core.approval_desk import ApprovalDesk, Question
 from pedelec_core.command_errors import CommandError
 from pedelec_core.origins import readable_origin
 
-from .guard import Guard
+from .guard import Guard, is_json
 
 APPROVAL_PATH: Final = "/approve"
 KEY_HEADER: Final = "X-Pedelec-Approval"
@@ -87,11 +86,6 @@ class ApprovalPage:
             return _refused(HTTPStatus.NOT_FOUND, "The request has ended, or was answered already.")
         told = f"{origin} is let in." if approve else f"{origin} is not let in."
         return JSONResponse({"ok": True, "message": f"{told} You can close this page."}, headers=_headers())
-
-
-def is_json(headers: Headers) -> bool:
-    """Whether a request says that its body is JSON, which a page of another origin cannot without asking."""
-    return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
 
 
 def _is_opened_by_a_person(request: Request) -> bool:

@@ -1,4 +1,4 @@
-"""The bearer token before an ASGI app: no request gets in without it.
+"""The bearer token before an ASGI app: no request gets in without it, and none that a form could send.
 
 Owns the check (RFC 6750, section 2.1: the header, never the address or the body). Where the token comes from
 is `state_dir`'s business.
@@ -13,13 +13,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pedelec.errors import Code, ErrorClass, PedelecError
 
-from .guard import error_response
+from .guard import error_response, is_json
 
 MIN_TOKEN_CHARS: Final = 32
 
 
 class BearerMiddleware:
-    """Lets a request through that carries the token, and answers any other with 401 before its body is read.
+    """Lets a request through that carries the token and, where it is a POST, JSON.
+
+    Any other is answered with 401 or 415 before its body is read.
 
     Args:
         app: what is protected.
@@ -36,9 +38,11 @@ class BearerMiddleware:
         self._expected = f"bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        given = Headers(scope=scope).getlist("authorization")
+        headers = Headers(scope=scope)
+        given = headers.getlist("authorization")
         if len(given) == 1 and hmac.compare_digest(_with_small_scheme(given[0]), self._expected):
-            await self._app(scope, receive, send)
+            is_fit = scope["method"] != "POST" or is_json(headers)
+            await (self._app if is_fit else _refuse_type)(scope, receive, send)
             return
         error = PedelecError(
             Code.INVALID_INPUT,
@@ -49,6 +53,11 @@ class BearerMiddleware:
         response = error_response(HTTPStatus.UNAUTHORIZED, error)
         response.headers["WWW-Authenticate"] = 'Bearer realm="pedelec"'
         await response(scope, receive, send)
+
+
+async def _refuse_type(scope: Scope, receive: Receive, send: Send) -> None:
+    error = PedelecError(Code.INVALID_INPUT, "A request to this address is application/json.")
+    await error_response(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, error)(scope, receive, send)
 
 
 def _with_small_scheme(header: str) -> bytes:

@@ -121,6 +121,11 @@ def error_response(status: HTTPStatus, error: PedelecError) -> Response:
     return Response(body + "\n", status, media_type="application/json")
 
 
+def is_json(headers: Headers) -> bool:
+    """Whether a request says that its body is JSON: another origin's page cannot, without asking first."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
+
+
 class GuardMiddleware:
     """Applies a `Guard` to every HTTP request and WebSocket upgrade; the outermost layer of the app."""
 

@@ -23,6 +23,7 @@ from pedelec_core.origins import OriginStore, normalize_origin
         ("http://localhost:08080", "http://localhost:8080"),
         ("http://127.0.0.1:3000", "http://127.0.0.1:3000"),
         ("http://[0:0:0:0:0:0:0:1]:3000", "http://[::1]:3000"),
+        ("http://[::FFFF:127.0.0.1]:3000", "http://[::ffff:7f00:1]:3000"),
         ("https://xn--exmple-cua.com", "https://xn--exmple-cua.com"),
         ("https://my_app.example.com", "https://my_app.example.com"),
     ],
