@@ -5,11 +5,8 @@ request came in (command line, MCP) is the business of whoever calls this.
 """
 
 import asyncio
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-
-import rfc8785
 
 from pedelec.advice import advise
 from pedelec.doors import COMMAND_LINE, Door
@@ -23,6 +20,7 @@ from pedelec.protocol import (
     encode_value,
 )
 from pedelec_core import call_errors
+from pedelec_core.args_key import key_of
 from pedelec_core.author_desk import AuthorDesk
 from pedelec_core.call_events import CallListener, Waiting
 from pedelec_core.call_watch import Attempt, CallWatch, facts_of
@@ -124,7 +122,9 @@ class RunningCall:
         again = answer.joined or answer.replayed
         outcome, remark = self._attempt.answered(answer.outcome, now().seconds, counts=not again)
         self._failures.note(self.invocation_id, self._call, outcome)
-        return CallAnswer(replace(answer, outcome=outcome), remark=remark)
+        if outcome is not answer.outcome:
+            answer = replace(answer, outcome=outcome)
+        return CallAnswer(answer, remark=remark)
 
     def waiting(self) -> Waiting:
         """What the call waits to have answered by a person."""
@@ -313,7 +313,7 @@ class AgentDesk:
         return Call(
             tool=tool.name,
             args=RawJson(encode_value(args)),
-            args_key=hashlib.sha256(rfc8785.dumps(args)).hexdigest(),
+            args_key=key_of(args),
             timeout_ms=min(timeout_ms, MAX_TOOL_TIMEOUT_MS),
             exclusive=tool.exclusive,
             safe_to_repeat=tool.read_only or tool.idempotent,

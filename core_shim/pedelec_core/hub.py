@@ -63,6 +63,9 @@ class PageConnection(Protocol):
     def send(self, text: str) -> None:
         """Queue a frame; never blocks, never raises."""
 
+    def send_later(self, text: str) -> None:
+        """As `send`, for a frame that nobody waits for: it may go with the next one. The order is kept."""
+
     def close(self, code: int, reason: str) -> None:
         """Close with a WebSocket close code, once everything queued is sent."""
 
@@ -305,7 +308,7 @@ class Hub:
             return
         try:
             outcome = self.commits.outcome(decision.invocation) if decision.outcome.spilled else None
-            waiter.answer.set_result(replace(decision, outcome=outcome or decision.outcome))
+            waiter.answer.set_result(decision if outcome is None else replace(decision, outcome=outcome))
         except Exception as error:  # noqa: BLE001 — whatever it was, the caller must not wait for ever
             waiter.answer.set_exception(error)
 

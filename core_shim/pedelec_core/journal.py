@@ -149,16 +149,19 @@ class Journal:
             JournalError: nothing of it was written.
         """
         steps = (
-            (_SAVE_SESSION, batch.sessions.values()),
-            (_SAVE_INVOCATION, batch.invocations.values()),
+            (_SAVE_SESSION, list[tuple[object, ...]](batch.sessions.values())),
+            (_SAVE_INVOCATION, list(batch.invocations.values())),
             ("DELETE FROM invocations WHERE id = ?", _keys(batch.forgotten_invocations)),
             ("DELETE FROM sessions WHERE id = ?", _keys(batch.forgotten_sessions)),
         )
+        due = [(statement, rows) for statement, rows in steps if rows]
         try:
+            if len(due) == 1 and len(due[0][1]) == 1:  # one statement is a transaction by itself
+                self._database.executemany(*due[0])
+                return
             self._database.execute("BEGIN IMMEDIATE")
-            for statement, rows in steps:
-                if rows:
-                    self._database.executemany(statement, rows)
+            for statement, rows in due:
+                self._database.executemany(statement, rows)
             self._database.execute("COMMIT")
         except sqlite3.Error as error:
             if self._database.in_transaction:

@@ -117,7 +117,10 @@ class _Page:
 
         def told() -> None:
             self.unanswered -= isinstance(request, _COUNTED)
-            self.connection.send(encode(response))
+            if response.ok and isinstance(request, SubmitToolResult):
+                self.connection.send_later(encode(response))
+            else:
+                self.connection.send(encode(response))
 
         self.hub.commits.tell(told)
 

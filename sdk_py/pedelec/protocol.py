@@ -439,7 +439,11 @@ def _encode_member(value: object) -> str:
     kind = type(value)
     if kind is RawJson:
         return value.text  # type: ignore[attr-defined, no-any-return]
-    return str(value) if kind is int else encode_value(value)  # which costs more than the number
+    if kind is int:
+        return str(value)  # the encoder's call costs more than the number
+    if kind is bool:
+        return "true" if value else "false"
+    return encode_value(value) if value != {} else "{}"
 
 
 def encode_object(members: Mapping[str, object]) -> str:

@@ -13,7 +13,7 @@ import contextlib
 import functools
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, Protocol, override
 
 from starlette.types import Receive, Scope, Send
@@ -31,6 +31,9 @@ CLOSE_INTERNAL_ERROR: Final = 1011
 
 MAX_UNSENT_BYTES: Final = 4 * Limits().max_frame_bytes
 """A page that leaves more than this unread is cut off: its share of memory is spent."""
+
+HOLD_SECONDS: Final = 0.01
+"""How long a frame that nobody waits for is held back, that it may share its way with the next one."""
 
 _PROTOCOL: Final = "pedelec.protocol"
 
@@ -80,12 +83,13 @@ class PageProtocol(WebSocketsSansIOProtocol):
         """How much the other side has yet to read."""
         return self.transport.get_write_buffer_size()
 
-    def send_text(self, text: str) -> None:
-        """Send a frame; it is dropped where the connection is over."""
+    def send_texts(self, texts: Iterable[str]) -> None:
+        """Send frames, in one piece; they are dropped where the connection is over."""
         if self.close_sent or self.transport.is_closing():
             return
         try:
-            self.conn.send_text(text.encode())
+            for text in texts:
+                self.conn.send_text(text.encode())
         except InvalidState:
             return  # the other side has closed
         self.transport.write(b"".join(self.conn.data_to_send()))
@@ -124,14 +128,30 @@ class PageSocket:
         self.origin = origin
         self._websocket = websocket
         self._protocol = protocol
+        self._held: list[str] = []
+        self._release: asyncio.TimerHandle | None = None
         self._closing: asyncio.Task[None] | None = None
         self._closed = False
 
     def send(self, text: str) -> None:
         """Send a frame; it is dropped where the connection is over."""
-        if self._closed:
+        self._held.append(text)
+        self._send_held()
+
+    def send_later(self, text: str) -> None:
+        """Send a frame with the next one, or by itself where none follows soon."""
+        self._held.append(text)
+        if self._release is None:
+            self._release = asyncio.get_running_loop().call_later(HOLD_SECONDS, self._send_held)
+
+    def _send_held(self) -> None:
+        if self._release is not None:
+            self._release.cancel()
+            self._release = None
+        held, self._held = self._held, []
+        if self._closed or not held:
             return
-        self._protocol.send_text(text)
+        self._protocol.send_texts(held)
         if self._protocol.unsent_bytes > MAX_UNSENT_BYTES:
             _log.warning("page %s reads too slowly: cut off", self.id)
             self.cut()
@@ -139,6 +159,7 @@ class PageSocket:
     def close(self, code: int, reason: str) -> None:
         """Close once everything is sent. Called again, it does nothing."""
         if not self._closed:
+            self._send_held()
             self._closed = True
             self._closing = asyncio.create_task(self._close(code, reason))
 

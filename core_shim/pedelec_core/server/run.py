@@ -6,6 +6,7 @@ line.
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -177,6 +178,7 @@ class _Core:
                 self._state_dir.write_runtime(runtime)
                 _log.info("Core %s listens on %s", __version__, runtime.url)
                 announce(runtime.url)
+                gc.freeze()  # what is here now stays: no collection need look at it again
                 await _first_of(serving, stopping)
             finally:
                 self._state_dir.remove_runtime()

@@ -49,6 +49,9 @@ class Page:
     def send(self, text: str) -> None:
         self.received.append(decode_from_core(text))
 
+    def send_later(self, text: str) -> None:
+        self.send(text)
+
     def close(self, code: int, reason: str) -> None:
         self.closed_with = (code, reason)
 
