@@ -8,7 +8,7 @@ import functools
 import logging
 import re
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import Any, Protocol, overload
 
 from pedelec import calls
 from pedelec.call_text import CallFacts, best_reader
@@ -17,6 +17,7 @@ from pedelec.errors import Code, Effects, PedelecError
 from pedelec.events import Callbacks
 from pedelec.handlers import Bound, HandlerTable, Registration
 from pedelec.host import Host
+from pedelec.person import Person
 from pedelec.protocol import (
     TOOL_NAME_PATTERN,
     JsonObject,
@@ -26,10 +27,7 @@ from pedelec.protocol import (
     ToolCall,
     ToolProgress,
 )
-from pedelec.tools import ApprovalRule, CheckedTools, ToolDefinition
-
-if TYPE_CHECKING:
-    from pedelec.consent import Consent
+from pedelec.tools import CheckedTools, ToolDefinition
 
 logger = logging.getLogger("pedelec")
 
@@ -91,14 +89,12 @@ class PedelecSession:
         self._on_status = Callbacks("on_status", ("status", "ctx"), owner.host, owner.start)
         self._on_ended = Callbacks("on_ended", ("ctx",), owner.host, owner.start)
         self._running: dict[str, ToolContext] = {}
-        self._to_approve: dict[str, ApprovalRule] = {}  # by call, until it runs
         self._answers_here: dict[str, Callable[[RawJson], None]] = {}  # for calls that Core knows nothing of
         self._held: dict[str, JsonObject] = {}  # arguments of calls that came before their handler could
         self._holding = True
         self._seen: dict[str, str] = {}  # request id → tool, oldest first
         self._declared: dict[str, JsonObject] | None = None  # unknown where another page declared them
-        self._approvals: dict[str, ApprovalRule] = {}
-        self._consent_if_needed: Consent | None = None
+        self._person = Person(owner, session_id, functools.partial(self._refresh_status, "sdk"))
         self._found: dict[str, JsonObject] = {}  # what was found in the page besides
         self._on_joined: list[Callable[[], None]] = []
         self._traits: dict[str, tuple[bool, str | None]] = {}  # by tool, for `_facts`
@@ -221,7 +217,7 @@ class PedelecSession:
         self._declared = {str(manifest["name"]): manifest for manifest in tools.manifests}
         self._traits.clear()
         self._handlers.replace_inline(tools.handlers)
-        self._approvals = tools.approvals
+        self._person.decides_by(tools.approvals)
 
     def _set_found(self, tools: dict[str, JsonObject], handlers: dict[str, Bound]) -> None:
         """The tools that were found in the page besides the declared ones, and how they are run."""
@@ -242,7 +238,7 @@ class PedelecSession:
         ctx = self._running.pop(request_id, None)
         if ctx is not None:
             self._held.pop(request_id, None)
-            self._to_approve.pop(request_id, None)
+            self._person.forget(request_id)
             ctx.cancelled.set(reason)
             self._answers_here.pop(request_id)(self._failure(ctx.tool, error))
             self._refresh_status("sdk")
@@ -274,11 +270,9 @@ class PedelecSession:
             deadline=received_at + message.timeout_ms / 1000,
             now=self._owner.now,
             report=functools.partial(self._report_progress, request_id),
-            put_question=self._put_question,
+            put_question=self._person.ask,
         )
-        rule = self._approvals.get(message.tool) or ApprovalRule.undeclared(message.approval)
-        if rule is not None:
-            self._to_approve[request_id] = rule
+        self._person.expect(message)
         self._running[request_id] = ctx
         self._failed = False
         self._refresh_status(source)
@@ -318,8 +312,7 @@ class PedelecSession:
     async def _run(self, handler: Bound, args: JsonObject, ctx: ToolContext) -> None:
         owner, facts = self._owner, self._facts(ctx.tool, args)
         limit = owner.max_result_bytes
-        if (rule := self._to_approve.pop(ctx.tool_request_id, None)) is not None:
-            handler = self._consent().guarded(handler, rule)
+        handler = self._person.guard(handler, ctx)
         self._settle(ctx, await calls.run(handler, args, ctx, facts, max_bytes=limit, host=owner.host))
 
     def _refuse(self, ctx: ToolContext) -> None:
@@ -342,7 +335,7 @@ class PedelecSession:
         """The one place where a call gets its answer. After the end of the session nobody waits for one."""
         if self._running.pop(ctx.tool_request_id, None) is None:
             return
-        self._to_approve.pop(ctx.tool_request_id, None)
+        self._person.forget(ctx.tool_request_id)
         answer = self._answers_here.pop(ctx.tool_request_id, None)
         if answer is not None:
             answer(outcome.result)
@@ -372,23 +365,9 @@ class PedelecSession:
                 )
             )
 
-    # --- questions to a person ----------------------------------------------------------------------------
-
-    def _consent(self) -> "Consent":
-        if self._consent_if_needed is None:
-            from pedelec.consent import Consent  # at the first question, not when the page starts
-
-            refresh = functools.partial(self._refresh_status, "sdk")
-            self._consent_if_needed = Consent(self._owner, self.session_id, refresh)
-        return self._consent_if_needed
-
-    async def _put_question(self, *question: Any) -> Any:
-        return await self._consent().ask(*question)
-
     def _answered(self, message: ToolAnswer) -> None:
         """A person answered through the agent's client."""
-        if self._consent_if_needed is not None:
-            self._consent_if_needed.answered(message)
+        self._person.answered(message)
 
     # --- events -----------------------------------------------------------------------------------------
 
@@ -412,8 +391,7 @@ class PedelecSession:
         self._disconnected = not connected
         if connected:
             self._failed = False
-            if self._consent_if_needed is not None:
-                self._consent_if_needed.tell_again()
+            self._person.tell_again()
         self._refresh_status("sdk")
         if connected:
             for callback in self._on_joined:
@@ -428,7 +406,6 @@ class PedelecSession:
         self._ended = True
         running, self._running = self._running, {}
         self._held.clear()
-        self._to_approve.clear()
         for ctx in running.values():
             ctx.cancelled.set("ended")
             answer = self._answers_here.pop(ctx.tool_request_id, None)
@@ -446,7 +423,7 @@ class PedelecSession:
             status = "ended"
         elif self._disconnected or self._failed:
             status = "error"
-        elif self._consent_if_needed is not None and self._consent_if_needed.waits():
+        elif self._person.waits():
             status = "waiting_user"
         else:
             status = "waiting_tool_result" if self._running else "idle"

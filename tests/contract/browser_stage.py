@@ -91,6 +91,7 @@ class BrowserStage(Stage):
 
     def decide(self, *, accepted: bool, **content: str) -> None:
         dialog = self._page.page.get_by_role("dialog")
+        dialog.wait_for()
         for name, value in content.items():
             field = dialog.locator(f"#field-{name}")
             if field.count():
