@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from scripts.browsers.config import load_config
 
 ROOT = Path(__file__).resolve().parents[1]
 SITE = Path(__file__).parent / "pages" / "core"
@@ -19,7 +19,7 @@ READY_SECONDS = 90.0
 @contextmanager
 def open_browser(name: str) -> Iterator[Browser]:
     """One of the browsers under test, for as long as the context lasts."""
-    chosen = _configuration().find(name)
+    chosen = load_config().find(name)
     with sync_playwright() as playwright:
         browser = getattr(playwright, chosen.engine).launch(**chosen.launch_options)
         try:
@@ -41,12 +41,3 @@ def open_page(context: Browser | BrowserContext, url: str) -> Page:
     if state != "ready":
         raise RuntimeError(f"{url} {state}")
     return page
-
-
-def _configuration() -> ModuleType:
-    spec = spec_from_file_location("playwright_config", ROOT / "playwright.config.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -4,32 +4,19 @@ A test that takes `page` gets a page of its own. One that takes `shared` gets a 
 that its whole module shares (a start takes seconds): it makes sessions of its own there and leaves nothing.
 """
 
-import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
 
 from pedelec_core.runtime.commands import build as build_bundle
+from scripts.browsers.config import load_config
 from tests.browser.browser_page import BrowserPage
 from tests.browser.demo_page import DEMO, DemoPage
 from tests.harness import WITHOUT_RATES, CoreProcess
 
-_ROOT = Path(__file__).resolve().parents[2]
-
-
-def _load_config() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("playwright_config", _ROOT / "playwright.config.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-_config = _load_config()
+_config = load_config()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import itertools
 import json
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -22,7 +21,7 @@ from pedelec.protocol import JsonObject, RawJson
 from pedelec.session import PedelecSession
 from pedelec.transport import MemoryDialog
 from tests.chaos.ledger import Ledger
-from tests.chaos.schedules import Act, FrameFault, Schedule
+from tests.chaos.schedules import Act, Faults, Schedule
 
 MOMENT = 0.05
 """Seconds: long against a round trip, short against any deadline."""
@@ -152,12 +151,11 @@ class Link(asyncio.Protocol):
 class FaultyHost:
     """A page on CPython whose connections meet with the faults of a schedule. Implements `host.Host`."""
 
-    def __init__(self, faults: list[FrameFault], seen: Counter[str], ledger: Ledger) -> None:
+    def __init__(self, faults: Faults, ledger: Ledger) -> None:
         self.page_instance_id = f"page-{next(_instances)}"
         self.dialog = MemoryDialog()
         self.reload: Callable[[], None] = lambda: None
         self._faults = faults
-        self._seen = seen
         self._ledger = ledger
         self._away_until = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -165,13 +163,7 @@ class FaultyHost:
     def note(self, direction: str, frame: dict[str, Any]) -> Act | None:
         """A frame is on its way: what is to happen to it?"""
         self._ledger.frame(self.page_instance_id, direction, frame)
-        self._seen[frame["type"]] += 1
-        for fault in self._faults:
-            here = (fault.direction, fault.kind) == (direction, frame["type"])
-            if here and fault.nth <= self._seen[frame["type"]]:
-                self._faults.remove(fault)
-                return fault.act
-        return None
+        return self._faults.meet(direction, frame["type"])
 
     def away_for(self, seconds: float) -> None:
         """Let no connection come about for a while."""
@@ -231,8 +223,7 @@ class Tab:
         self._schedule = schedule
         self._core_url = core_url
         self._ledger = ledger
-        self._faults = list(schedule.frame_faults)
-        self._seen: Counter[str] = Counter()
+        self._faults = Faults(schedule.frame_faults)
         self._client: Pedelec | None = None
         self._reloading: asyncio.Task[None] | None = None
         self.session_id = ""
@@ -240,7 +231,7 @@ class Tab:
     async def open(self, session_id: str = "") -> None:
         """Load the page: it takes the session up, or makes one, however often that takes."""
         self.session_id = session_id
-        host = FaultyHost(self._faults, self._seen, self._ledger)
+        host = FaultyHost(self._faults, self._ledger)
         host.reload = self._reload
         client = self._client = Pedelec(self._core_url, host=host)
         while self._client is client:

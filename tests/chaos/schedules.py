@@ -5,7 +5,8 @@ First one fault at every step of the protocol in turn, then faults at random, se
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -26,6 +27,8 @@ class Act(StrEnum):
     """The connection is cut, and the page finds Core again only a moment later."""
     RELOAD = "reload"
     """The page is loaded anew: another instance of it takes the session up."""
+    CRASH = "crash"
+    """The browser's process of the tab dies, and another tab takes the session up. Browsers only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,23 @@ class FrameFault:
     kind: str
     act: Act
     nth: int = 1
+
+
+class Faults:
+    """The frame faults that are yet to come in one tab, however often it is loaded."""
+
+    def __init__(self, faults: Iterable[FrameFault]) -> None:
+        self._coming = list(faults)
+        self._seen: Counter[str] = Counter()
+
+    def meet(self, direction: str, kind: str) -> Act | None:
+        """A frame is on its way: what is to happen to it?"""
+        self._seen[kind] += 1
+        for fault in self._coming:
+            if (fault.direction, fault.kind) == (direction, kind) and fault.nth <= self._seen[kind]:
+                self._coming.remove(fault)
+                return fault.act
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +85,7 @@ class Schedule:
     @property
     def loses_pages(self) -> bool:
         """Whether a page instance goes for good, so that nobody can know how its calls ended."""
-        return any(fault.act is Act.RELOAD for fault in self.frame_faults)
+        return any(fault.act in {Act.RELOAD, Act.CRASH} for fault in self.frame_faults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +161,27 @@ def victim(seed: int, step: str) -> Schedule:
     # Away just after it got its session, so that its first calls find no page.
     faults = (FrameFault("to_page", "response", Act.CUT_AFTER),) if step == "queued" else ()
     return Schedule(seed=seed, handler=handler, frame_faults=faults)
+
+
+_IN_BROWSERS: Final = tuple(
+    FrameFault(direction, kind, act)
+    for direction, kind in (("to_page", "tool_call"), ("to_core", "submit_tool_result"))
+    for act in (Act.CUT_BEFORE, Act.CUT_AFTER, Act.DUPLICATE, Act.RELOAD, Act.CRASH)
+)
+
+
+def browser_groups() -> list[Group]:
+    """One fault at each step of a call, for tabs of a real browser; and Core that dies under them."""
+    seeds = itertools.count(1_000_000)
+    tabs = [_with_fault(next(seeds), fault) for fault in _IN_BROWSERS]
+    tabs.append(Schedule(seed=next(seeds), agent_dies="started", real_command=True, handler="reports"))
+    return [
+        Group("browser-quiet", None, tuple(tabs)),
+        *(
+            Group(f"browser-settled-{when}", CoreFault("settled", when), (victim(next(seeds), "settled"),))
+            for when in ("before", "after")
+        ),
+    ]
 
 
 def groups(number: int) -> list[Group]:

@@ -6,10 +6,10 @@ import json
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from tests.chaos.agents import Agent
 from tests.chaos.ledger import Ledger
@@ -27,19 +27,22 @@ _ROOT: Final = Path(__file__).parents[2]
 class Core:
     """A Core that is started again on the same port and state folder whenever it dies."""
 
-    def __init__(self, state_dir: Path, fault: CoreFault | None, tool: str) -> None:
+    def __init__(
+        self, state_dir: Path, fault: CoreFault | None, tool: str, options: tuple[str, ...] = ()
+    ) -> None:
         self.state_dir = state_dir
         self.url = ""
         self.deaths = 0
         self._log_path = state_dir.with_name("core.log")
         self._fault = fault
         self._tool = tool
+        self._options = options
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
         """Start it and wait until it is ready; the fault comes with the first start alone."""
         port = self.url.rpartition(":")[2] or "0"
-        words = ["serve", "--port", port, "--state-dir", str(self.state_dir)]
+        words = ["serve", "--port", port, "--state-dir", str(self.state_dir), *self._options]
         if self._fault is None or self.deaths:
             command = core_command(*words)
         else:
@@ -82,10 +85,12 @@ class Core:
 
 
 @contextlib.asynccontextmanager
-async def running_core(fault: CoreFault | None, tool: str) -> AsyncIterator[Core]:
+async def running_core(
+    fault: CoreFault | None, tool: str, options: tuple[str, ...] = ()
+) -> AsyncIterator[Core]:
     """A Core in a folder of its own, with a path that is short enough for a socket."""
     with tempfile.TemporaryDirectory(prefix="pedelec-chaos-") as folder:
-        core = Core(Path(folder) / "state", fault, tool)
+        core = Core(Path(folder) / "state", fault, tool, options)
         await core.start()
         keeping = asyncio.create_task(core.keep_alive())
         try:
@@ -99,27 +104,46 @@ async def running_core(fault: CoreFault | None, tool: str) -> AsyncIterator[Core
             await core.stop()
 
 
-async def play_group(group: Group) -> list[str]:
+class AnyTab(Protocol):
+    """A tab with the page in it: `pages.Tab`, or one of a real browser."""
+
+    async def open(self, session_id: str = "") -> None:
+        """Load the page, which takes the session up, or makes one."""
+
+    async def opened(self) -> str:
+        """The id of the session, once there is one."""
+
+    async def leave(self) -> None:
+        """Close it for good."""
+
+
+type NewTab = Callable[[Schedule, str, Ledger], AnyTab]
+
+
+async def play_group(group: Group, new_tab: NewTab = Tab, options: tuple[str, ...] = ()) -> list[str]:
     """Play all schedules of a group. Returns what must not have been, with the schedule it happened in."""
-    async with running_core(group.core_fault, group.schedules[0].tool) as core:
-        told = await asyncio.gather(*(play(schedule, core, group.core_fault) for schedule in group.schedules))
+    async with running_core(group.core_fault, group.schedules[0].tool, options) as core:
+        told = await asyncio.gather(
+            *(play(schedule, core, group.core_fault, new_tab) for schedule in group.schedules)
+        )
         assert "Traceback" not in core.log, core.log
-        if group.core_fault is not None and group.core_fault.when in {"before", "after"}:
+        found = [complaint for complaints in told for complaint in complaints]
+        if not found and group.core_fault is not None and group.core_fault.when in {"before", "after"}:
             assert core.deaths == 1, f"the fault never came: {group.core_fault}"
-    return [complaint for complaints in told for complaint in complaints]
+    return found
 
 
-async def play(schedule: Schedule, core: Core, core_fault: CoreFault | None) -> list[str]:
+async def play(schedule: Schedule, core: Core, core_fault: CoreFault | None, new_tab: NewTab) -> list[str]:
     """Play one schedule."""
     ledger = Ledger(schedule)
-    tabs = [Tab(schedule, core.url, ledger)]
-    tabs += [Tab(replace(schedule, frame_faults=()), core.url, ledger) for _ in range(schedule.tabs - 1)]
+    tabs = [new_tab(schedule, core.url, ledger)]
+    tabs += [new_tab(replace(schedule, frame_faults=()), core.url, ledger) for _ in range(schedule.tabs - 1)]
     problem = ""
     try:
+        opening = asyncio.create_task(tabs[0].open())
+        session_id = await tabs[0].opened()
+        await opening
         async with asyncio.timeout(BOUND_SECONDS):
-            opening = asyncio.create_task(tabs[0].open())
-            session_id = await tabs[0].opened()
-            await opening
             for tab in tabs[1:]:
                 await tab.open(session_id)
             await Agent(schedule, core.state_dir, ledger).run(session_id, steady_core=core_fault is None)

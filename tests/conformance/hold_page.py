@@ -3,7 +3,6 @@
 A process of its own, so that it does not share Playwright's loop with the tests that drive browsers.
 """
 
-import importlib.util
 import sys
 from pathlib import Path
 
@@ -17,12 +16,9 @@ _WAIT_MS = 180_000
 def main() -> None:
     """Print `ready` once the page offers its tools."""
     sys.path.insert(0, str(_ROOT))
-    spec = importlib.util.spec_from_file_location("playwright_config", _ROOT / "playwright.config.py")
-    assert spec is not None
-    assert spec.loader is not None
-    config = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(config)
-    found = config.find(_BROWSER)
+    from scripts.browsers.config import load_config
+
+    found = load_config().find(_BROWSER)
     with sync_playwright() as playwright:
         browser = getattr(playwright, found.engine).launch(**found.launch_options)
         page = browser.new_page()

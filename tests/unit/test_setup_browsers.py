@@ -1,15 +1,14 @@
 """Choosing the browsers under test, on machines that a test describes."""
 
-import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from pedelec_core.runtime.process import ProgramError
 from scripts.browsers.choose import Chooser
+from scripts.browsers.config import load_config
 from scripts.browsers.model import Browser, BrowserError, BrowserSpec
 from scripts.browsers.record import Record, read_record
 
@@ -169,15 +168,6 @@ def test_a_damaged_record_counts_as_none(tmp_path: Path, text: str) -> None:
     path = tmp_path / "browsers.json"
     path.write_text(text)
     assert read_record(path) is None
-
-
-def load_config() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("playwright_config", ROOT / "playwright.config.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_installing_remembers_the_choice_and_that_the_download_failed(tmp_path: Path) -> None:
