@@ -4,6 +4,10 @@ PORT ?= 7420
 OPEN ?= 1
 PYTHON = .venv/bin/python
 export PORT OPEN
+# pytest rewrites asserts, and keeps what it has rewritten: without its caches every run pays for that anew.
+unexport PYTHONDONTWRITEBYTECODE
+# Files of tests side by side, in their order: browsers come last, and leave no room for another loop.
+SIDE_BY_SIDE = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test bench screenshots lint lock clean
 
@@ -14,7 +18,7 @@ demo: ## Core with the demo page at http://127.0.0.1:$(PORT)/; OPEN=0 opens no b
 test: ## the whole suite, real browsers included
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory lint
-	@$(PYTHON) -m pytest
+	@$(PYTHON) -m pytest $(SIDE_BY_SIDE)
 
 bench: ## the measurements, as ratios; NAME="…" runs some (python -m bench --list)
 	@scripts/setup.sh test

@@ -1,5 +1,6 @@
 """Node packages that tests need, installed as their lock file has them."""
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -12,7 +13,7 @@ INSTALL_SECONDS = 300
 
 
 def install_node_packages(node: Node, locked_in: Path, into: Path) -> Path:
-    """Install the packages of a folder's `package-lock.json`, once for each lock.
+    """Install the packages of a folder's `package-lock.json`, once for each lock; others wait meanwhile.
 
     Args:
         node: whose npm is used. locked_in: the folder of `package.json` and its lock.
@@ -21,6 +22,13 @@ def install_node_packages(node: Node, locked_in: Path, into: Path) -> Path:
     Returns:
         The folder that holds `node_modules`.
     """
+    into.mkdir(parents=True, exist_ok=True)
+    with (into / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return _install(node, locked_in, into)
+
+
+def _install(node: Node, locked_in: Path, into: Path) -> Path:
     lock = (locked_in / "package-lock.json").read_bytes()
     folder = into / hashlib.sha256(lock).hexdigest()[:12]
     if (folder / "node_modules").is_dir():
