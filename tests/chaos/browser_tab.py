@@ -13,7 +13,7 @@ from tests.chaos.ledger import Ledger
 from tests.chaos.pages import MOMENT
 from tests.chaos.schedules import Act, Faults, Schedule
 
-LOAD_SECONDS = 60.0
+LOAD_SECONDS = 120.0
 """How long a page may take to start, on a busy machine."""
 
 _ABNORMAL = 3001
@@ -34,7 +34,7 @@ class _Wire:
         await self.page_side.close(code=_ABNORMAL)
 
 
-@dataclass(slots=True)
+@dataclass
 class BrowserTab:
     """A tab of the browser, which may be reloaded or crash. What `pages.Tab` is, with a browser in it."""
 
@@ -53,7 +53,7 @@ class BrowserTab:
         self._faults = Faults(self.schedule.frame_faults)
 
     async def open(self, session_id: str = "") -> None:
-        """Load the page, and wait until it offers its tool."""
+        """Open the tab and have it load the page."""
         self._page = await self.context.new_page()
         await self._page.expose_function("ledgerStarted", self.ledger.started)
         await self._page.expose_function("ledgerFinished", self.ledger.finished)

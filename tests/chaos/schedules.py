@@ -109,6 +109,8 @@ CORE_FAULTS: Final = tuple(CoreFault(step, when) for step in STEPS for when in (
     CoreFault(step, jump) for step in ("delivered", "settled") for jump in CLOCK_JUMPS_SECONDS
 )
 GROUP_SIZE: Final = 13
+TABS_AT_ONCE: Final = 4
+"""How many tabs of a browser share a Core: each starts a Python of its own."""
 
 _RESUMES: Final = FrameFault("to_page", "tool_call", Act.CUT_BEFORE)
 """Makes the page resume its session."""
@@ -176,7 +178,10 @@ def browser_groups() -> list[Group]:
     tabs = [_with_fault(next(seeds), fault) for fault in _IN_BROWSERS]
     tabs.append(Schedule(seed=next(seeds), agent_dies="started", real_command=True, handler="reports"))
     return [
-        Group("browser-quiet", None, tuple(tabs)),
+        *(
+            Group(f"browser-quiet-{index}", None, tuple(batch))
+            for index, batch in enumerate(itertools.batched(tabs, TABS_AT_ONCE))
+        ),
         *(
             Group(f"browser-settled-{when}", CoreFault("settled", when), (victim(next(seeds), "settled"),))
             for when in ("before", "after")

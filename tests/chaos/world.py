@@ -140,9 +140,8 @@ async def play(schedule: Schedule, core: Core, core_fault: CoreFault | None, new
     tabs += [new_tab(replace(schedule, frame_faults=()), core.url, ledger) for _ in range(schedule.tabs - 1)]
     problem = ""
     try:
-        opening = asyncio.create_task(tabs[0].open())
+        await tabs[0].open()
         session_id = await tabs[0].opened()
-        await opening
         async with asyncio.timeout(BOUND_SECONDS):
             for tab in tabs[1:]:
                 await tab.open(session_id)
