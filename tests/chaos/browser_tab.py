@@ -1,7 +1,7 @@
 """Tabs of a real browser whose sockets meet with faults: Playwright stands between the page and Core."""
 
 import asyncio
-import contextlib
+import inspect
 import json
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 from playwright.async_api import BrowserContext, Page, WebSocketRoute
 
 from tests.chaos.ledger import Ledger
-from tests.chaos.pages import MOMENT
 from tests.chaos.schedules import Act, Faults, Schedule
 
 LOAD_SECONDS = 120.0
@@ -30,8 +29,10 @@ class _Wire:
 
     async def close(self) -> None:
         """End it on both sides."""
-        await self.core_side.close(code=_ABNORMAL)
-        await self.page_side.close(code=_ABNORMAL)
+        for side in (self.core_side, self.page_side):
+            closing = side.close(code=_ABNORMAL)
+            if inspect.isawaitable(closing):  # Playwright's two sides differ
+                await closing
 
 
 @dataclass
@@ -118,10 +119,13 @@ class BrowserTab:
             await self._load(self.session_id)
             return
         crashed, self._page = self._page, None
-        async with crashed.expect_event("crash", timeout=LOAD_SECONDS * 1000):
-            devtools = await self.context.new_cdp_session(crashed)
-            with contextlib.suppress(Exception):
-                await asyncio.wait_for(devtools.send("Page.crash"), MOMENT)
+        is_over = asyncio.Event()
+        crashed.on("crash", lambda _: is_over.set())
+        devtools = await self.context.new_cdp_session(crashed)
+        command = asyncio.create_task(devtools.send("Page.crash"))  # nobody is left to answer it
+        await is_over.wait()
+        command.cancel()
+        await asyncio.gather(command, return_exceptions=True)
         await crashed.close()
         await self.open(self.session_id)
 

@@ -109,7 +109,7 @@ CORE_FAULTS: Final = tuple(CoreFault(step, when) for step in STEPS for when in (
     CoreFault(step, jump) for step in ("delivered", "settled") for jump in CLOCK_JUMPS_SECONDS
 )
 GROUP_SIZE: Final = 13
-TABS_AT_ONCE: Final = 4
+TABS_AT_ONCE: Final = 3
 """How many tabs of a browser share a Core: each starts a Python of its own."""
 
 _RESUMES: Final = FrameFault("to_page", "tool_call", Act.CUT_BEFORE)

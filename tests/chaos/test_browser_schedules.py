@@ -18,6 +18,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.browser, pytest.mark.timeout(300)]
 _SITE = Path(__file__).with_name("site")
 _GRACE_SECONDS = "120"
 """Longer than a page takes to start: what is tested here is calls, not how a session ends."""
+_BOUND_SECONDS = 120.0
+"""Pages start anew here, each with a Python of its own."""
 
 
 @pytest.fixture
@@ -37,5 +39,6 @@ async def test_tabs_of_a_browser_lose_nothing_and_run_nothing_twice(chromium: Br
     def new_tab(schedule: Schedule, core_url: str, ledger: Ledger) -> BrowserTab:
         return BrowserTab(schedule, core_url, ledger, context)
 
-    complaints = await play_group(group, new_tab, ("--site", str(_SITE), "--grace-seconds", _GRACE_SECONDS))
+    options = ("--site", str(_SITE), "--grace-seconds", _GRACE_SECONDS)
+    complaints = await play_group(group, new_tab, options, _BOUND_SECONDS)
     assert not complaints, "\n" + "\n".join(complaints)

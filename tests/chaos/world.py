@@ -120,11 +120,23 @@ class AnyTab(Protocol):
 type NewTab = Callable[[Schedule, str, Ledger], AnyTab]
 
 
-async def play_group(group: Group, new_tab: NewTab = Tab, options: tuple[str, ...] = ()) -> list[str]:
-    """Play all schedules of a group. Returns what must not have been, with the schedule it happened in."""
+async def play_group(
+    group: Group,
+    new_tab: NewTab = Tab,
+    options: tuple[str, ...] = (),
+    bound_seconds: float = BOUND_SECONDS,
+) -> list[str]:
+    """Play all schedules of a group. Returns what must not have been, with the schedule it happened in.
+
+    Args:
+        group: what to play.
+        new_tab: opens the pages.
+        options: more words for `pedelec-core serve`.
+        bound_seconds: how long each schedule may take, once its page is open.
+    """
     async with running_core(group.core_fault, group.schedules[0].tool, options) as core:
         told = await asyncio.gather(
-            *(play(schedule, core, group.core_fault, new_tab) for schedule in group.schedules)
+            *(play(schedule, core, group.core_fault, new_tab, bound_seconds) for schedule in group.schedules)
         )
         assert "Traceback" not in core.log, core.log
         found = [complaint for complaints in told for complaint in complaints]
@@ -133,7 +145,9 @@ async def play_group(group: Group, new_tab: NewTab = Tab, options: tuple[str, ..
     return found
 
 
-async def play(schedule: Schedule, core: Core, core_fault: CoreFault | None, new_tab: NewTab) -> list[str]:
+async def play(
+    schedule: Schedule, core: Core, core_fault: CoreFault | None, new_tab: NewTab, bound_seconds: float
+) -> list[str]:
     """Play one schedule."""
     ledger = Ledger(schedule)
     tabs = [new_tab(schedule, core.url, ledger)]
@@ -142,7 +156,7 @@ async def play(schedule: Schedule, core: Core, core_fault: CoreFault | None, new
     try:
         await tabs[0].open()
         session_id = await tabs[0].opened()
-        async with asyncio.timeout(BOUND_SECONDS):
+        async with asyncio.timeout(bound_seconds):
             for tab in tabs[1:]:
                 await tab.open(session_id)
             await Agent(schedule, core.state_dir, ledger).run(session_id, steady_core=core_fault is None)
