@@ -21,6 +21,8 @@ WAIT_MS = 60_000
 """How long anything in a page may take on a busy machine before a test fails."""
 
 LOADER = '<script src="/pedelec.js"></script>'
+PLAIN_LOADER = '<script src="/pedelec.js?plain"></script>'
+"""The loader without the memory snapshot."""
 _HEAD = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>A page under test</title>'
 
 _BOUNDED = """async () => {

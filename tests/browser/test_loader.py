@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Request, Route
 
-from tests.browser.browser_page import LOADER, BrowserPage
+from tests.browser.browser_page import LOADER, PLAIN_LOADER, BrowserPage
 from tests.harness import CoreProcess
 
 _MAKE_SESSION = """
@@ -77,7 +77,7 @@ def test_progress_tells_how_far_the_start_is(page: BrowserPage) -> None:
     page.wait_for("__events.some(({detail}) => detail?.stage === 'scripts' && detail.loaded === 1)")
     progress = page.events("progress")
     stages = list(dict.fromkeys(step["stage"] for step in progress))
-    assert stages == ["runtime", "python", "packages", "sdk", "scripts"]
+    assert stages == ["runtime", "python", "sdk", "scripts"]
     for stage in stages:
         steps = [step for step in progress if step["stage"] == stage]
         assert [step["loaded"] for step in steps] == sorted(step["loaded"] for step in steps)
@@ -183,7 +183,7 @@ def test_a_script_that_never_ends_does_not_hold_up_the_page(page: BrowserPage) -
 
 def test_packages_come_from_core_those_of_typed_tools_unasked(page: BrowserPage) -> None:
     page.open(
-        f"""{LOADER}
+        f"""{PLAIN_LOADER}
         <script type="text/pedelec" data-packages=" typing-extensions
             annotated-types ">
             import annotated_types, js, sys, typing_extensions
@@ -233,10 +233,12 @@ def test_print_goes_to_the_console_and_nowhere_else(shared: BrowserPage) -> None
     assert "log: printed by the handler" in shared.console
 
 
-def test_a_page_without_typed_tools_never_loads_pydantic(shared: BrowserPage) -> None:
-    shared.python(_PRINTING + "import sys\njs.loaded = 'pydantic' in sys.modules\n")
-    assert shared.run("return loaded") is False
-    fetched = shared.run("return performance.getEntriesByType('resource').map(({ name }) => name)")
+def test_a_plain_start_without_typed_tools_never_loads_pydantic(page: BrowserPage) -> None:
+    ask = 'import js, sys; js.loaded = "pydantic" in sys.modules'
+    page.open(f'{PLAIN_LOADER}<script type="text/pedelec">{ask}</script>')
+    page.wait_for("'loaded' in globalThis")
+    assert page.run("return loaded") is False
+    fetched = page.run("return performance.getEntriesByType('resource').map(({ name }) => name)")
     assert not [name for name in fetched if "pydantic" in name]
 
 

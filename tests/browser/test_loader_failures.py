@@ -1,8 +1,10 @@
 """What a page is told when Python cannot come: Core or its bundle missing, damaged, forbidden."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +12,9 @@ import pytest
 from playwright.sync_api import BrowserContext, Route
 
 from pedelec_core.runtime.locations import find_bundle
-from tests.browser.browser_page import LOADER, BrowserPage
+from pedelec_core.runtime.manifest import list_files
+from pedelec_core.runtime.manifest import read as manifest_of
+from tests.browser.browser_page import LOADER, PLAIN_LOADER, BrowserPage
 from tests.harness import CoreProcess
 
 _TELL = """
@@ -68,39 +72,79 @@ def _flipped(data: bytes) -> bytes:
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
 
 
-_MICROPIP = "runtime/micropip-0.11.1-py3-none-any.whl"
-_WHEEL = "wheels/pedelec-0.1.0-py3-none-any.whl"
-_DAMAGES: dict[str, tuple[Damage, str]] = {
-    "no bundle": (shutil.rmtree, "runtime build"),
-    "no manifest": (partial(_remove, "manifest.json"), "runtime build"),
-    "half a manifest": (partial(_replace, "manifest.json", _half), "runtime build"),
-    "no WebAssembly": (partial(_remove, "runtime/pyodide.asm.wasm"), "pyodide.asm.wasm"),
-    "half the WebAssembly": (partial(_replace, "runtime/pyodide.asm.wasm", _half), "pyodide.asm.wasm"),
-    "a flipped bit in the WebAssembly": (partial(_replace, "runtime/pyodide.asm.wasm", _flipped), "damaged"),
+_WHEEL = "runtime/snapshot/pedelec-0.1.0-cp314-none-any.whl"
+_WASM = "runtime/pyodide.asm.wasm.zst"
+_DAMAGES: dict[str, tuple[Damage, str, str]] = {
+    "no bundle": (shutil.rmtree, LOADER, "runtime build"),
+    "no manifest": (partial(_remove, "manifest.json"), LOADER, "runtime build"),
+    "half a manifest": (partial(_replace, "manifest.json", _half), LOADER, "runtime build"),
+    "no WebAssembly": (partial(_remove, _WASM), PLAIN_LOADER, "pyodide.asm.wasm"),
+    "a flipped bit in the WebAssembly": (partial(_replace, _WASM, _flipped), LOADER, "damaged"),
     "a longer standard library": (
         partial(_replace, "runtime/python_stdlib.zip", lambda data: data + b"x"),
+        PLAIN_LOADER,
         "python_stdlib.zip",
     ),
-    "no wheel of the SDK": (partial(_remove, _WHEEL), "pedelec-0.1.0"),
-    "half the wheel of micropip": (partial(_replace, _MICROPIP, _half), "SDK"),
+    "no wheel of the SDK": (partial(_remove, _WHEEL), PLAIN_LOADER, "pedelec-0.1.0"),
 }
 
 
 @pytest.mark.parametrize("damage", _DAMAGES.values(), ids=list(_DAMAGES))
 def test_a_damaged_bundle_is_told_with_what_to_do(
-    context: BrowserContext, site: Path, tmp_path: Path, damage: tuple[Damage, str]
+    context: BrowserContext, site: Path, tmp_path: Path, damage: tuple[Damage, str, str]
 ) -> None:
-    inflict, mention = damage
-    intact = find_bundle()
-    assert intact is not None
-    bundle = tmp_path / "bundle"
-    shutil.copytree(intact, bundle, copy_function=os.link)
-    inflict(bundle)
-    environment = {"PEDELEC_RUNTIME_DIR": str(bundle)}
-    with CoreProcess(tmp_path / "state", "--site", str(site), env=environment) as core:
+    inflict, loader, mention = damage
+    with CoreProcess(tmp_path / "state", "--site", str(site), env=_damaged(tmp_path, inflict)) as core:
         page = BrowserPage(context, core, site)
-        page.open(LOADER)
+        page.open(loader)
         assert mention in _failure(page)
+
+
+def _damaged(folder: Path, inflict: Damage) -> dict[str, str]:
+    """The environment of a Core that serves a damaged bundle, made in `folder`."""
+    bundle = folder / "bundle"
+    shutil.copytree(_intact(), bundle, copy_function=os.link)
+    inflict(bundle)
+    return {"PEDELEC_RUNTIME_DIR": str(bundle)}
+
+
+def _intact() -> Path:
+    bundle = find_bundle()
+    assert bundle is not None
+    return bundle
+
+
+def _of_another_build(bundle: Path) -> None:
+    """Give the snapshot another build's id, with a manifest that agrees."""
+    for suffix in ("", ".zst"):
+        (bundle / f"runtime/snapshot/snapshot.json{suffix}").unlink()
+    record = json.loads((_intact() / "runtime/snapshot/snapshot.json").read_text())
+    (bundle / "runtime/snapshot/snapshot.json").write_text(json.dumps({**record, "buildId": "other"}))
+    manifest = manifest_of(bundle)
+    (bundle / "manifest.json").unlink()
+    (bundle / "manifest.json").write_text(replace(manifest, files=list_files(bundle)).to_json())
+
+
+_SNAPSHOT = "runtime/snapshot/snapshot-1.bin.zst"
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [(partial(_replace, _SNAPSHOT, _flipped), "damaged"), (_of_another_build, "the build is")],
+    ids=["a flipped bit", "another build"],
+)
+def test_a_snapshot_that_does_not_match_is_done_without_and_told(
+    context: BrowserContext, site: Path, tmp_path: Path, damage: Damage, reason: str
+) -> None:
+    with CoreProcess(tmp_path / "state", "--site", str(site), env=_damaged(tmp_path, damage)) as core:
+        page = BrowserPage(context, core, site)
+        page.start('<script type="text/pedelec">import js, pedelec; js.ran = True</script>')
+        page.wait_for("globalThis.ran")
+        last = [step for step in page.events("progress") if step["stage"] == "sdk"][-1]
+        assert last["path"] == "plain"
+        assert reason in last["reason"]
+        assert any(reason in line for line in page.console if line.startswith("warning"))
+        assert len(page.events("ready")) == 1
 
 
 def test_a_core_that_dies_while_the_page_loads_is_told(

@@ -1,13 +1,16 @@
 """What Core serves over HTTP, to whom, and with which headers."""
 
+import hashlib
 import http.client
 import json
+import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from pedelec_core.runtime.manifest import Manifest, list_files
 from tests.harness import CoreProcess
 
 APPROVED = "https://app.example"
@@ -279,6 +282,93 @@ def test_the_bundle_is_served_from_its_folders(tmp_path: Path) -> None:
         assert ask(core, "/wheels/pedelec-0.1.0-py3-none-any.whl").body == b"PK"
         assert ask(core, "/runtime/../manifest.json").status == 404
         assert "pages cannot start Python" in core.log
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small bundle: one file with a compressed twin, one without."""
+    folder = tmp_path_factory.mktemp("pinned") / "bundle"
+    (folder / "runtime").mkdir(parents=True)
+    (folder / "runtime" / "big.wasm").write_bytes(b"\0asm, long")
+    (folder / "runtime" / "big.wasm.zst").write_bytes(b"short")
+    (folder / "runtime" / "small.mjs").write_text("export {}")
+    manifest = Manifest(
+        pyodide_version="314.0.7",
+        python_version="3.14.2",
+        abi_version="2026_0",
+        sdk_wheel="pedelec-0.1.0-py3-none-any.whl",
+        compiled_sdk_wheel="pedelec-0.1.0-cp314-none-any.whl",
+        runtime_inputs="",
+        sdk_inputs="",
+        snapshot_inputs="",
+        licenses=(),
+        files=list_files(folder),
+    )
+    (folder / "manifest.json").write_text(manifest.to_json())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def with_bundle(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CoreProcess]:
+    state = tmp_path_factory.mktemp("with_bundle")
+    with CoreProcess(state, env={"PEDELEC_RUNTIME_DIR": str(bundle)}) as core:
+        yield core
+
+
+def _version(bundle: Path, file: str) -> str:
+    return hashlib.sha256((bundle / file).read_bytes()).hexdigest()[:16]
+
+
+def test_a_file_that_is_asked_for_by_its_hash_may_be_kept_for_good(
+    with_bundle: CoreProcess, bundle: Path
+) -> None:
+    path = f"/runtime/small.mjs?v={_version(bundle, 'runtime/small.mjs')}"
+    answer = ask(with_bundle, path)
+    assert (answer.status, answer.body) == (200, b"export {}")
+    assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert ask(with_bundle, "/runtime/small.mjs").headers["Cache-Control"] == "no-cache"
+
+
+def test_a_file_goes_compressed_to_whoever_takes_that(with_bundle: CoreProcess, bundle: Path) -> None:
+    path = f"/runtime/big.wasm?v={_version(bundle, 'runtime/big.wasm')}"
+    compressed = ask(with_bundle, path, Accept_Encoding="gzip, zstd;q=0.5")
+    assert (compressed.status, compressed.body) == (200, b"short")
+    assert compressed.headers["Content-Encoding"] == "zstd"
+    assert compressed.headers["Content-Type"] == "application/wasm"
+    assert compressed.headers["Vary"] == "Accept-Encoding"
+    for asked in ({}, {"Accept_Encoding": "gzip, br"}, {"Accept_Encoding": "zstd", "Range": "bytes=0-3"}):
+        plain = ask(with_bundle, path, **asked)
+        assert b"\0asm, long".startswith(plain.body)
+        assert "Content-Encoding" not in plain.headers
+        assert plain.headers["Vary"] == "Accept-Encoding"
+    etag = compressed.headers["ETag"]
+    assert ask(with_bundle, path, If_None_Match=etag, Accept_Encoding="zstd").status == 304
+    assert ask(with_bundle, path, If_None_Match=etag).status == 200
+
+
+@pytest.mark.parametrize("version", ["0" * 16, "short", "x" * 64])
+def test_a_hash_that_no_file_has_is_told(with_bundle: CoreProcess, version: str) -> None:
+    answer = ask(with_bundle, f"/runtime/small.mjs?v={version}")
+    assert answer.status == 503
+    assert "Cache-Control" not in answer.headers or "immutable" not in answer.headers["Cache-Control"]
+    error = json.loads(answer.body)["error"]
+    assert error["code"] == "CORE_RUNTIME_UNAVAILABLE"
+    assert error["recoverySteps"] == ["Reload the page."]
+
+
+def test_a_damaged_file_is_not_sent_under_its_hash(bundle: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "bundle"
+    shutil.copytree(bundle, damaged)
+    (damaged / "runtime" / "small.mjs").write_text("export []")
+    (damaged / "runtime" / "big.wasm.zst").unlink()
+    with CoreProcess(tmp_path / "state", env={"PEDELEC_RUNTIME_DIR": str(damaged)}) as core:
+        for file in ("small.mjs", "big.wasm"):
+            path = f"/runtime/{file}?v={_version(bundle, f'runtime/{file}')}"
+            answer = ask(core, path, Accept_Encoding="zstd")
+            assert answer.status == 503
+            error = json.loads(answer.body)["error"]
+            assert f"runtime/{file}" in error["message"]
+            assert "pedelec-core runtime build" in error["recoverySteps"][0]
 
 
 def test_without_a_bundle_core_says_how_to_make_one_and_serves_it_once_it_is_there(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from pedelec_core.runtime.manifest import (
     LICENSES_DIR,
     MANIFEST_NAME,
     RUNTIME_DIR,
+    SNAPSHOT_DIR,
     WHEELS_DIR,
     LicenseEntry,
     Manifest,
@@ -28,17 +29,23 @@ from pedelec_core.runtime.manifest import (
 )
 from pedelec_core.runtime.node import ensure_node
 from pedelec_core.runtime.page_lock import audit, write_page_lock
+from pedelec_core.runtime.page_python import PagePython, PagePythonUnderNode, page_side_files
 from pedelec_core.runtime.pins import PAGE_WHEELS_LOCK, PYODIDE_FILES, PYODIDE_LOCK_NAME, PYODIDE_VERSION
 from pedelec_core.runtime.progress import Progress
-from pedelec_core.runtime.sdk_wheel import build_wheel, hash_inputs
+from pedelec_core.runtime.sdk_wheel import build_wheel, hash_inputs, hash_modules
 from pedelec_core.runtime.staging import staging
 from pedelec_core.runtime.verify import check_quickly, find_problems
+
+_THOROUGH_COMPRESSION = 12
+_QUICK_COMPRESSION = 6
+"""Of what is made again with each change of the SDK."""
 
 
 def runtime_inputs() -> str:
     """Return one hash over the pins and the code that decide what is in `runtime/` and `licenses/`."""
     here = Path(__file__).parent
-    makers = [PAGE_WHEELS_LOCK, *(here / f"{name}.py" for name in ("build", "licenses", "page_lock", "pins"))]
+    names = ("build", "licenses", "page_lock", "page_python", "pins")
+    makers = [PAGE_WHEELS_LOCK, *(here / f"{name}.py" for name in names), *page_side_files()]
     return combine([path.read_bytes() for path in makers])
 
 
@@ -51,7 +58,9 @@ def is_current(bundle: Path, sdk: Path) -> bool:
     return (manifest.runtime_inputs, manifest.sdk_inputs) == (runtime_inputs(), hash_inputs(sdk))
 
 
-def build_bundle(out: Path, sdk: Path, work_dir: Path, progress: Progress) -> None:
+def build_bundle(
+    out: Path, sdk: Path, work_dir: Path, progress: Progress, page_python: PagePython | None = None
+) -> None:
     """Make the bundle in `out`, or leave it alone when it is current.
 
     Args:
@@ -59,6 +68,7 @@ def build_bundle(out: Path, sdk: Path, work_dir: Path, progress: Progress) -> No
         sdk: the SDK's source folder.
         work_dir: where downloads and tools are kept.
         progress: told of each stage.
+        page_python: makes what the page's Python has to make; Pyodide under Node if not given.
 
     Raises:
         BundleError: a part cannot be had or is not as pinned; `out` is as before.
@@ -70,7 +80,8 @@ def build_bundle(out: Path, sdk: Path, work_dir: Path, progress: Progress) -> No
             raise BundleError(f"{out} is not a bundle and not empty.", "Name another folder.")
         with staging(out.parent, out.name) as folder:
             fresh = folder / "bundle"
-            _lay_out(fresh, out, sdk, work_dir, progress)
+            maker = page_python or PagePythonUnderNode(work_dir)
+            _lay_out(fresh, out, sdk, work_dir, maker, progress)
             if out.exists():
                 out.rename(folder / "former")
             fresh.rename(out)
@@ -97,55 +108,83 @@ def _holds_something_else(out: Path) -> bool:
     return not out.is_dir() or any(out.iterdir())
 
 
-def _lay_out(fresh: Path, former: Path, sdk: Path, work_dir: Path, progress: Progress) -> None:
+def _lay_out(
+    fresh: Path, former: Path, sdk: Path, work_dir: Path, page_python: PagePython, progress: Progress
+) -> None:
     fresh.mkdir()
-    inputs, sdk_inputs = runtime_inputs(), hash_inputs(sdk)
-    kept = _take_over(former, fresh, inputs)
-    licenses = _make_runtime(fresh, work_dir, progress) if kept is None else kept.licenses
+    inputs = runtime_inputs()
+    snapshot_inputs = combine([inputs, hash_modules(sdk)])
+    kept = _sound(former, inputs)
+    if kept is None:
+        licenses = _make_runtime(fresh, work_dir, page_python, progress)
+    else:
+        licenses = kept.licenses
+        _take_over(former, fresh, snapshot=kept.snapshot_inputs == snapshot_inputs)
     progress("building the SDK's wheel")
     wheel = build_wheel(sdk, fresh / WHEELS_DIR)
+    if not (fresh / SNAPSHOT_DIR).exists():
+        _make_snapshot(fresh, wheel, sdk, page_python, progress)
     page = json.loads((fresh / RUNTIME_DIR / PYODIDE_LOCK_NAME).read_text(encoding="utf-8"))["info"]
     manifest = Manifest(
         pyodide_version=PYODIDE_VERSION,
         python_version=page["python"],
         abi_version=page["abi_version"],
         sdk_wheel=wheel.name,
+        compiled_sdk_wheel=next((fresh / SNAPSHOT_DIR).glob("*.whl")).name,
         runtime_inputs=inputs,
-        sdk_inputs=sdk_inputs,
+        sdk_inputs=hash_inputs(sdk),
+        snapshot_inputs=snapshot_inputs,
         licenses=tuple(licenses),
         files=list_files(fresh),
     )
     (fresh / MANIFEST_NAME).write_text(manifest.to_json(), encoding="utf-8")
 
 
-def _take_over(former: Path, fresh: Path, inputs: str) -> Manifest | None:
-    """Copy the parts that need no making again from a former bundle, if it has them and is untouched."""
+def _sound(former: Path, inputs: str) -> Manifest | None:
+    """Return the manifest of a former bundle if its runtime needs no making again and is untouched."""
     try:
         manifest = read(former)
     except BundleError:
         return None
-    if manifest.runtime_inputs != inputs or find_problems(former):
-        return None
-    for name in (RUNTIME_DIR, LICENSES_DIR):
-        shutil.copytree(former / name, fresh / name)
-    return manifest
+    return None if manifest.runtime_inputs != inputs or find_problems(former) else manifest
 
 
-def _make_runtime(fresh: Path, work_dir: Path, progress: Progress) -> Sequence[LicenseEntry]:
+def _take_over(former: Path, fresh: Path, *, snapshot: bool) -> None:
+    """Copy what a former bundle has; its snapshot and its compiled SDK only where that is wanted."""
+    left_out = () if snapshot else (Path(SNAPSHOT_DIR).name,)
+    shutil.copytree(former / RUNTIME_DIR, fresh / RUNTIME_DIR, ignore=shutil.ignore_patterns(*left_out))
+    shutil.copytree(former / LICENSES_DIR, fresh / LICENSES_DIR)
+
+
+def _make_snapshot(fresh: Path, wheel: Path, sdk: Path, page_python: PagePython, progress: Progress) -> None:
+    runtime, out = fresh / RUNTIME_DIR, fresh / SNAPSHOT_DIR
+    out.mkdir()
+    # micropip keeps live objects of JavaScript, which no snapshot can hold.
+    wheels = [path for path in sorted(runtime.glob("*.whl")) if not path.name.startswith("micropip-")]
+    page_python.make_snapshot(runtime, wheel, sdk / "pedelec" / "static", wheels, out, progress)
+    page_python.compress(sorted(out.glob("snapshot*.*")), _QUICK_COMPRESSION, progress)
+
+
+def _make_runtime(
+    fresh: Path, work_dir: Path, page_python: PagePython, progress: Progress
+) -> Sequence[LicenseEntry]:
     downloads = work_dir / "downloads"
     tarball = fetch.pyodide_tarball(downloads)
     if tarball is None:
         tarball = fetch.fetch_pyodide(downloads, ensure_node(work_dir, progress), progress)
-    kept = fetch.page_wheels(downloads) or fetch.fetch_page_wheels(downloads, progress)
+    published = fetch.page_wheels(downloads) or fetch.fetch_page_wheels(downloads, progress)
+    progress("checking the page's wheels")
+    audit(published)
     runtime = fresh / RUNTIME_DIR
     runtime.mkdir()
     progress("unpacking Pyodide")
     original = _unpack(tarball, runtime, fresh.parent)
-    wheels = [Path(shutil.copy(wheel, runtime)) for wheel in kept]
-    progress("checking the page's wheels")
-    audit(wheels)
-    write_page_lock(original, wheels, runtime / PYODIDE_LOCK_NAME)
-    return write_licenses(wheels, fresh)
+    shutil.copy(original, runtime)  # Pyodide does not start without one
+    page_python.compile_wheels(runtime, published, runtime, progress)
+    write_page_lock(original, sorted(runtime.glob("*.whl")), runtime / PYODIDE_LOCK_NAME)
+    compressible = [runtime / name for name in PYODIDE_FILES if name.endswith((".mjs", ".wasm"))]
+    page_python.compress(compressible, _THOROUGH_COMPRESSION, progress)
+    return write_licenses(published, fresh)
 
 
 def _unpack(tarball: Path, runtime: Path, aside: Path) -> Path:

@@ -23,12 +23,19 @@ pyodide.asm.wasm and python_stdlib.zip contain CPython, which is under the Pytho
 
 """
 
+_COMPILED_NOTICE = """\
+Made from {wheel} as it is published on the Python Package Index, where its
+sources are; here its modules are in compiled form.
+
+"""
+
 
 def write_licenses(wheels: Sequence[Path], bundle: Path) -> list[LicenseEntry]:
     """Write the licence texts for Pyodide, CPython and each wheel into a bundle, and return their entries.
 
-    Pyodide's npm package and its standard library bring no licence text. micropip is under Pyodide's licence
-    and typing-extensions under CPython's, and both wheels carry the full text.
+    Takes the wheels as they were published. Pyodide's npm package and its standard library bring no licence
+    text. micropip is under Pyodide's licence and typing-extensions under CPython's, and both wheels carry the
+    full text.
 
     Raises:
         BundleError: a wheel carries no licence text, or one of these two is not among the wheels.
@@ -42,7 +49,12 @@ def write_licenses(wheels: Sequence[Path], bundle: Path) -> list[LicenseEntry]:
         raise BundleError(f"No wheel of {error} to take a licence text from.", "Correct the pins.") from error
     parts = [("pyodide", "MPL-2.0", _PYODIDE_NOTICE + mpl), ("cpython", "PSF-2.0", _CPYTHON_NOTICE + psf)]
     parts += [
-        (wheel.name.split("-")[0], _license_name(wheel), texts[wheel.name.split("-")[0]]) for wheel in wheels
+        (
+            part := wheel.name.split("-")[0],
+            _license_name(wheel),
+            _COMPILED_NOTICE.format(wheel=wheel.name) + texts[part],
+        )
+        for wheel in wheels
     ]
     entries = []
     for part, name, text in parts:

@@ -13,11 +13,14 @@ from pedelec_core.runtime.digests import sha256_file
 from pedelec_core.runtime.errors import BundleError
 
 MANIFEST_NAME: Final = "manifest.json"
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 
 RUNTIME_DIR: Final = "runtime"
+SNAPSHOT_DIR: Final = "runtime/snapshot"
 WHEELS_DIR: Final = "wheels"
 LICENSES_DIR: Final = "licenses"
+COMPRESSED_SUFFIX: Final = ".zst"
+"""What is added to a file's name for the same file compressed with Zstandard."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,11 @@ class Manifest:
         pyodide_version: version of the npm package.
         python_version: the Python inside, such as `3.14.2`.
         abi_version: Pyodide's platform ABI, such as `2026_0`.
-        sdk_wheel: file name of the SDK's wheel in `wheels/`.
+        sdk_wheel: file name of the SDK's wheel in `wheels/`, for any Pyodide.
+        compiled_sdk_wheel: file name in `runtime/snapshot/` of the same, compiled, for this Pyodide.
         runtime_inputs: hash over everything that `runtime/` was made from.
         sdk_inputs: hash over the sources that the SDK's wheel was made from.
+        snapshot_inputs: hash over everything that the compiled SDK and the memory snapshot were made from.
         licenses: one entry for each part that somebody else wrote.
         files: every file except the manifest, by its path relative to the bundle, with `/`.
     """
@@ -56,8 +61,10 @@ class Manifest:
     python_version: str
     abi_version: str
     sdk_wheel: str
+    compiled_sdk_wheel: str
     runtime_inputs: str
     sdk_inputs: str
+    snapshot_inputs: str
     licenses: tuple[LicenseEntry, ...]
     files: Mapping[str, FileEntry]
 
@@ -69,7 +76,12 @@ class Manifest:
             "pythonVersion": self.python_version,
             "abiVersion": self.abi_version,
             "sdkWheel": self.sdk_wheel,
-            "inputs": {"runtime": self.runtime_inputs, "sdk": self.sdk_inputs},
+            "compiledSdkWheel": self.compiled_sdk_wheel,
+            "inputs": {
+                "runtime": self.runtime_inputs,
+                "sdk": self.sdk_inputs,
+                "snapshot": self.snapshot_inputs,
+            },
             "licenses": [vars(entry) for entry in self.licenses],
             "files": {path: vars(self.files[path]) for path in sorted(self.files)},
         }
@@ -89,8 +101,10 @@ def from_document(document: Any) -> Manifest:
         python_version=document["pythonVersion"],
         abi_version=document["abiVersion"],
         sdk_wheel=document["sdkWheel"],
+        compiled_sdk_wheel=document["compiledSdkWheel"],
         runtime_inputs=document["inputs"]["runtime"],
         sdk_inputs=document["inputs"]["sdk"],
+        snapshot_inputs=document["inputs"]["snapshot"],
         licenses=tuple(LicenseEntry(**entry) for entry in document["licenses"]),
         files={path: FileEntry(**entry) for path, entry in document["files"].items()},
     )

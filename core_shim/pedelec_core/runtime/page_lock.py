@@ -69,11 +69,11 @@ def write_page_lock(original: Path, wheels: Sequence[Path], target: Path) -> "Py
 def _describe(wheel: Path, markers: dict[str, str]) -> "PackageSpec":
     """Return the lock's entry for one wheel.
 
-    Written out here because `pyodide_lock.add_wheels_to_spec` refuses the platform tags of PEP 783.
+    Written out here because `pyodide_lock.add_wheels_to_spec` refuses the platform tags of PEP 783, and its
+    way to find what can be imported knows no compiled modules.
     """
     from packaging.utils import canonicalize_name
     from pyodide_lock import PackageSpec
-    from pyodide_lock.utils import parse_top_level_import_name
 
     metadata = read_metadata(wheel)
     return PackageSpec(
@@ -82,9 +82,18 @@ def _describe(wheel: Path, markers: dict[str, str]) -> "PackageSpec":
         file_name=wheel.name,
         install_dir="site",
         sha256=sha256_file(wheel),
-        imports=sorted(parse_top_level_import_name(wheel) or []),
+        imports=_importable_names(wheel),
         depends=_dependencies(metadata, markers),
     )
+
+
+def _importable_names(wheel: Path) -> list[str]:
+    """Return the modules and packages at the top of a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        paths = [name.split("/") for name in archive.namelist()]
+    packages = {path[0] for path in paths if len(path) == 2 and path[1] in {"__init__.py", "__init__.pyc"}}
+    modules = {path[0].partition(".")[0] for path in paths if len(path) == 1}
+    return sorted(packages | modules)
 
 
 def _dependencies(metadata: Message, markers: dict[str, str]) -> list[str]:

@@ -34,5 +34,6 @@ PAGE_PACKAGES: Final = ("micropip==0.11.1", "pydantic==2.14.4")
 
 PAGE_WHEELS_LOCK: Final = Path(__file__).with_name("page_wheels.lock")
 
-NODE_MIN_MAJOR: Final = 22
+NODE_MIN_MAJOR: Final = 24
+"""The first with Zstandard and, without a flag, with the WebAssembly that `PYODIDE_VERSION` is made of."""
 NODE_LOCK: Final = Path(__file__).with_name("node.lock")

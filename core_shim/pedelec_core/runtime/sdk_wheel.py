@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from pedelec_core.runtime.digests import combine
@@ -14,8 +15,17 @@ _SOURCE_DATE_EPOCH = "315532800"
 
 def hash_inputs(source: Path) -> str:
     """Return one hash over everything in the SDK's folder that its wheel is made from."""
+    return _hash_files(source, [*source.iterdir(), *(source / "pedelec").rglob("*")])
+
+
+def hash_modules(source: Path) -> str:
+    """Return one hash over what Python sees of the SDK: its modules and its metadata, not its JavaScript."""
+    return _hash_files(source, [source / "pyproject.toml", *(source / "pedelec").rglob("*.py")])
+
+
+def _hash_files(source: Path, files: Iterable[Path]) -> str:
     parts: list[str | bytes] = []
-    for path in sorted([*source.iterdir(), *(source / "pedelec").rglob("*")]):
+    for path in sorted(files):
         if path.is_file() and "__pycache__" not in path.parts:
             parts += [path.relative_to(source).as_posix(), path.read_bytes()]
     return combine(parts)

@@ -18,10 +18,11 @@ from pedelec_core.runtime.manifest import MANIFEST_NAME, RUNTIME_DIR, WHEELS_DIR
 
 from .approval_page import ApprovalPage
 from .bearer import BearerMiddleware
+from .bundle_files import BundleFiles, bundle_manifest
 from .guard import PAGE_PATH, Guard, GuardMiddleware
 from .inspector_socket import INSPECTOR_PATH, InspectorEndpoint
 from .page_socket import PageEndpoint
-from .static import BundleFiles, Files, bundle_manifest
+from .static import Files
 
 HEALTH_PATH: Final = "/healthz"
 MCP_PATH: Final = "/mcp"

@@ -1,4 +1,4 @@
-"""Files served as they are: the site, the SDK's loader, the Pyodide bundle.
+"""Files served as they are: the site and the SDK's loader; `bundle_files` builds on it.
 
 Owns which files of a folder may be seen, their types and their caching. Knows no URL but the ones it is
 mounted at.
@@ -13,17 +13,9 @@ from typing import Final
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
-from starlette.types import Receive, Scope, Send
-
-from pedelec.errors import Code, PedelecError
-from pedelec_core.runtime.errors import BUILD_COMMAND
-from pedelec_core.runtime.locations import find_bundle
-from pedelec_core.runtime.manifest import MANIFEST_NAME
-
-from .guard import error_response
+from starlette.types import Scope
 
 # Python's own table alone: what the machine's tables say would change with the machine.
 _TYPES: Final = mimetypes.MimeTypes()
@@ -41,9 +33,10 @@ for _suffix, _type in {
     _TYPES.add_type(_type, _suffix)
 
 
-def _media_type(path: str) -> str:
-    media_type, encoding = _TYPES.guess_type(path)
-    return media_type if media_type and not encoding else "application/octet-stream"
+def media_type(path: str) -> str:
+    """The type of a file, by its name."""
+    guessed, encoding = _TYPES.guess_type(path)
+    return guessed if guessed and not encoding else "application/octet-stream"
 
 
 class Files(StaticFiles):
@@ -85,7 +78,7 @@ class Files(StaticFiles):
     ) -> Response:
         """The file, or 304 where the browser's copy is current."""
         response = FileResponse(
-            full_path, status_code, media_type=_media_type(os.fspath(full_path)), stat_result=stat_result
+            full_path, status_code, media_type=media_type(os.fspath(full_path)), stat_result=stat_result
         )
         response.headers["Cache-Control"] = "no-cache"
         response.headers["Cross-Origin-Resource-Policy"] = self._resource_policy
@@ -93,41 +86,3 @@ class Files(StaticFiles):
         if self.is_not_modified(response.headers, Headers(scope=scope)):
             return NotModifiedResponse(response.headers)
         return response
-
-
-class BundleFiles:
-    """The Pyodide bundle, or a clear 503 for as long as there is none.
-
-    Args:
-        folder: the part of the bundle that is served, such as `runtime`.
-    """
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-        self._files: Files | None = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._files is None and (bundle := find_bundle()) is not None:
-            self._files = Files(bundle / self._folder, cross_origin=True)
-        if self._files is None:
-            await _no_bundle()(scope, receive, send)
-        else:
-            await self._files(scope, receive, send)
-
-
-async def bundle_manifest(_request: Request) -> Response:
-    """`manifest.json` of the bundle."""
-    bundle = find_bundle()
-    if bundle is None:
-        return _no_bundle()
-    headers = {"Cache-Control": "no-cache", "Cross-Origin-Resource-Policy": "cross-origin"}
-    return FileResponse(bundle / MANIFEST_NAME, headers=headers, media_type="application/json")
-
-
-def _no_bundle() -> Response:
-    error = PedelecError(
-        Code.CORE_RUNTIME_UNAVAILABLE,
-        "Core has no Pyodide bundle to serve.",
-        recovery_steps=[f"Make one on the machine that runs Core: {BUILD_COMMAND}"],
-    )
-    return error_response(HTTPStatus.SERVICE_UNAVAILABLE, error)

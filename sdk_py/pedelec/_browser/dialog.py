@@ -35,5 +35,6 @@ def _hear(key: int, accepted: object, content: str) -> None:
         answered(Answer(accepted, json.loads(content)) if isinstance(accepted, bool) else None)
 
 
-# The one proxy of this module, as long as the page.
-border.on_answer(create_proxy(_hear))
+def hear_answers() -> None:
+    """Hear what the person says from now on. The one proxy of this module, as long as the page."""
+    border.on_answer(create_proxy(_hear))

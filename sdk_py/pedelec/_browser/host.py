@@ -16,14 +16,19 @@ from pedelec.protocol import RawJson
 
 
 class BrowserHost:
-    """Implements `host.Host`; one for each loaded page (`browser_host`)."""
+    """Implements `host.Host`; one for each loaded page (`browser_host`).
+
+    Raises:
+        PedelecError: `CORE_RUNTIME_UNAVAILABLE` where no loader connected this Python to the page.
+    """
 
     def __init__(self) -> None:
+        self._core_url = border.core_url
         self.page_instance_id = secrets.token_urlsafe(16)
         self.dialog = BrowserDialog()
 
     def default_core_url(self) -> str:
-        return border.core_url
+        return self._core_url
 
     def connect(self, core_url: str, listener: TransportListener) -> Transport:
         invitation = border.invitation(core_url)

@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from pedelec._browser import promises, scripts
+from pedelec._browser import dialog, js_handlers, promises, scripts, visibility
 from pedelec._browser.outcome import exception_of
-from pedelec._browser.page import border, js_null
+from pedelec._browser.page import border, js_null, limit_border
 from pedelec.client import Pedelec
 from pedelec.context import EventContext
 from pedelec.errors import PedelecError, error_from_exception
@@ -25,8 +25,15 @@ _OPTIONS = {
 
 
 def start() -> Callable[..., str | None]:
-    """Open Python's end of the bridge; returns what JavaScript calls from then on."""
+    """Open Python's end of the bridge; returns what JavaScript calls from then on.
+
+    Everything that hears JavaScript begins to here, not when it is imported: see `page`.
+    """
     promises.repair()
+    limit_border()
+    js_handlers.hear_handlers()
+    dialog.hear_answers()
+    visibility.watch()
     return Face().dispatch
 
 

@@ -16,9 +16,17 @@ from pedelec.context import ToolContext
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import RawJson, encode_value
 
-_invoke_in_page = border.invoke  # once: looking it up makes a proxy each time
 _keys = itertools.count(1)
 _running: dict[int, ToolContext] = {}
+
+
+def hear_handlers() -> None:
+    """Let JavaScript's handlers report progress and ask.
+
+    The proxies of this module, as long as the page: a handler may do so at any time, each call many times.
+    """
+    border.on_progress(create_proxy(_report_progress))
+    border.on_ask(create_proxy(_ask))
 
 
 class JsHandler:
@@ -39,7 +47,7 @@ def _invoke(function: object, args: object, ctx: ToolContext, *, generic: bool) 
     key = next(_keys)
     _running[key] = ctx
     texts = encode_value(args), encode_value(ctx.to_wire())
-    outcome = _invoke_in_page(function, key, generic, ctx.remaining_ms, *texts)
+    outcome = border.invoke(function, key, generic, ctx.remaining_ms, *texts)
     if isinstance(outcome, str):
         del _running[key]
         return read_outcome(outcome)
@@ -82,8 +90,3 @@ async def _answer(ctx: ToolContext | None, ask_id: int, given: dict[str, Any]) -
 
 
 _asking: set[asyncio.Task[None]] = set()
-
-# The proxies of this module, as long as the page: a handler may report or ask at any time, each call many
-# times.
-border.on_progress(create_proxy(_report_progress))
-border.on_ask(create_proxy(_ask))

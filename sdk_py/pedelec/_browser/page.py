@@ -1,6 +1,7 @@
 """What the page offers, typed: the JavaScript names that this package uses, and nothing else.
 
-Every import of `js`, `pyodide` and `_pedelec_js` in the SDK stands here.
+Every import of `js`, `pyodide` and `_pedelec_js` in the SDK stands here. Importing this module touches
+nothing of JavaScript: it happens when the memory snapshot is made, far from any page.
 """
 
 from collections.abc import Awaitable, Callable
@@ -13,15 +14,6 @@ import pyodide.webloop  # type: ignore[import-not-found]
 from pedelec.errors import Code, PedelecError
 from pedelec.json_safe import MAX_DEPTH
 from pedelec.protocol import Limits
-
-try:
-    import _pedelec_js  # type: ignore[import-not-found]
-except ImportError:
-    raise PedelecError(
-        Code.CORE_RUNTIME_UNAVAILABLE,
-        "No loader connected this Python to its page. Load pedelec.js from Core and "
-        "`await pedelec.attach(pyodide)` before Python uses Pedelec.",
-    ) from None
 
 
 class Proxy(Protocol):
@@ -143,13 +135,39 @@ class Border(Protocol):
         """Why Core cannot be reached: the JSON text of an error envelope, or blank."""
 
 
-border = cast(Border, _pedelec_js)
-# More than any frame holds, so that the session, which knows the limit in force, can name the true size.
-border.limit(2 * Limits().max_frame_bytes, MAX_DEPTH)
+class _LazyBorder:
+    """`_pedelec_js`, looked up when a name of it is first needed.
+
+    It then has that name itself: each look-up in a JavaScript module makes a new proxy.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            import _pedelec_js  # type: ignore[import-not-found]
+        except ImportError:
+            raise PedelecError(
+                Code.CORE_RUNTIME_UNAVAILABLE,
+                "No loader connected this Python to its page. Load pedelec.js from Core and "
+                "`await pedelec.attach(pyodide)` before Python uses Pedelec.",
+            ) from None
+        value = getattr(_pedelec_js, name)
+        setattr(self, name, value)
+        return value
+
+
+border = cast(Border, _LazyBorder())
 JsProxy: type = pyodide.ffi.JsProxy
 Promised: Any = pyodide.webloop.PyodideFuture
 """The future that stands for a JavaScript promise in `await`."""
 js_null: object = pyodide.ffi.jsnull
+
+
+def limit_border() -> None:
+    """Tell JavaScript what it writes at most.
+
+    More than any frame holds, so that the session, which knows the limit in force, can name the true size.
+    """
+    border.limit(2 * Limits().max_frame_bytes, MAX_DEPTH)
 
 
 def open_socket(url: str, opened: Proxy, received: Proxy, closed: Proxy) -> WebSocket:

@@ -18,5 +18,6 @@ def _changed() -> None:
         watcher()
 
 
-# The one proxy of this module, as long as the page.
-border.watch_visibility(create_proxy(_changed))
+def watch() -> None:
+    """Hear of changes from now on. The one proxy of this module, as long as the page."""
+    border.watch_visibility(create_proxy(_changed))

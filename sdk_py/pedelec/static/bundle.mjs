@@ -1,10 +1,13 @@
-// Reads Core's Pyodide bundle: its manifest, and its files checked against it.
+// Reads Core's Pyodide bundle: its manifest, and its files by their hashes.
 //
-// Owns what the page is told when Core or the bundle is missing, damaged or half there.
+// Owns the addresses of the files, and what the page is told when Core or the bundle is missing, damaged or half
+// there. Core sends a file under its hash only when it has that hash: nothing needs hashing in the page, and the
+// browser keeps it for good.
 
 import { PedelecError, page } from "./page.mjs";
 
 const REBUILD = "Run `pedelec-core runtime build`, then reload the page.";
+const VERSION_LENGTH = 16;
 
 /** The error of a page that gets no Python. */
 export function unavailable(message, cause) {
@@ -22,57 +25,108 @@ export function checkWebAssembly() {
   }
 }
 
-/** Core's manifest.json, parsed. */
-export async function fetchManifest(url) {
-  const response = await get(url);
-  const manifest = await response.json().catch(() => null);
-  if (typeof manifest?.files !== "object" || typeof manifest.sdkWheel !== "string") {
-    throw unavailable(`${url} is damaged. ${REBUILD}`);
+export class Bundle {
+  #coreUrl;
+  #manifest;
+
+  constructor(coreUrl, manifest) {
+    this.#coreUrl = coreUrl;
+    this.#manifest = manifest;
   }
-  return manifest;
-}
 
-/** The size of a file in bytes, from its entry in the manifest; 0 where the manifest lacks it. */
-export function sizeOf(entry) {
-  return entry?.size ?? 0;
-}
-
-/**
- * A file of the bundle, whole and as the manifest has it.
- *
- * @param {string} url
- * @param {{size: number, sha256: string} | undefined} entry
- * @param {(bytes: number) => void} advance told of each piece as it arrives
- * @returns {Promise<Uint8Array>}
- */
-export async function fetchVerified(url, entry, advance) {
-  if (entry === undefined) throw unavailable(`Core's bundle has no ${url}. ${REBUILD}`);
-  const response = await get(url);
-  const bytes = new Uint8Array(entry.size);
-  let received = 0;
-  try {
-    for (const reader = response.body.getReader(); ;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      if (received + value.length > entry.size) throw new RangeError("longer than the manifest says");
-      bytes.set(value, received);
-      received += value.length;
-      advance(value.length);
+  /** The bundle that Core has now. */
+  static async fetch(coreUrl) {
+    const url = `${coreUrl}/runtime/manifest.json`;
+    const response = await get(url);
+    const manifest = await response.json().catch(() => null);
+    if (typeof manifest?.files !== "object" || typeof manifest.sdkWheel !== "string") {
+      throw unavailable(`${url} is damaged. ${REBUILD}`);
     }
-  } catch (error) {
-    throw unavailable(`${url} did not arrive whole. ${REBUILD}`, error);
+    return new Bundle(coreUrl, manifest);
   }
-  if (received !== entry.size || !(await hasDigest(bytes, entry.sha256))) {
-    throw unavailable(`${url} is damaged. ${REBUILD}`);
-  }
-  return bytes;
-}
 
-// crypto.subtle exists in secure contexts alone; elsewhere the size has to do.
-async function hasDigest(bytes, sha256) {
-  if (globalThis.crypto.subtle === undefined) return true;
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("") === sha256;
+  /** Why there is no memory snapshot; null where there is one. */
+  get snapshotMissing() {
+    return "runtime/snapshot/snapshot.json" in this.#manifest.files ? null : "Core's bundle has no memory snapshot";
+  }
+
+  /** The SDK's wheel for a Pyodide: compiled for the bundle's own. */
+  sdkFor(version) {
+    const { pyodideVersion, compiledSdkWheel, sdkWheel } = this.#manifest;
+    return version === pyodideVersion ? `runtime/snapshot/${compiledSdkWheel}` : `wheels/${sdkWheel}`;
+  }
+
+  /** The SDK's wheel for the Pyodide of the bundle. */
+  get sdk() {
+    return this.sdkFor(this.#manifest.pyodideVersion);
+  }
+
+  /** Where a file is for someone who has no hash, or, with "", the folder of the bundle. */
+  plainUrl(file) {
+    return `${this.#coreUrl}/${file}`;
+  }
+
+  url(file) {
+    return `${this.plainUrl(file)}?v=${this.#entry(file).sha256.slice(0, VERSION_LENGTH)}`;
+  }
+
+  /** In bytes, as it is before it is compressed for the way; 0 where the bundle lacks it. */
+  sizeOf(file) {
+    return this.#manifest.files[file]?.size ?? 0;
+  }
+
+  async response(file) {
+    return get(this.url(file));
+  }
+
+  /**
+   * A file, whole.
+   *
+   * @param {string} file
+   * @param {(bytes: number) => void} advance told of each piece as it arrives
+   * @returns {Promise<Uint8Array>}
+   */
+  async bytes(file, advance = () => {}) {
+    const { size } = this.#entry(file);
+    const response = await this.response(file);
+    const bytes = new Uint8Array(size);
+    let received = 0;
+    try {
+      for (const reader = response.body.getReader(); ;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        if (received + value.length > size) throw new RangeError("longer than the manifest says");
+        bytes.set(value, received);
+        received += value.length;
+        advance(value.length);
+      }
+    } catch (error) {
+      throw this.broken(file, error);
+    }
+    if (received !== size) throw this.broken(file);
+    return bytes;
+  }
+
+  /** A module of the bundle. */
+  async module(file) {
+    try {
+      return await import(this.url(file));
+    } catch (error) {
+      await this.response(file); // Core may say itself what it lacks
+      throw this.broken(file, error);
+    }
+  }
+
+  /** The error for a file that did not come as it should. */
+  broken(file, cause) {
+    return unavailable(`${this.plainUrl(file)} did not arrive whole. ${REBUILD}`, cause);
+  }
+
+  #entry(file) {
+    const entry = this.#manifest.files[file];
+    if (entry === undefined) throw unavailable(`Core's bundle has no ${this.plainUrl(file)}. ${REBUILD}`);
+    return entry;
+  }
 }
 
 async function get(url) {

@@ -371,12 +371,15 @@ export function attach(pyodide: object): Promise<void>;
 /**
  * How far the start is. `loaded` and `total` are bytes in the stage `runtime`, else counts. In `permission` the page
  * waits for a click or a key, to have the browser ask for access to this device; in `approval` for a person's word at
- * Core on the page's origin.
+ * Core on the page's origin. `path` is how Python starts: woken up from a memory snapshot, plainly, or not at all
+ * where the page attached its own; `reason` says why plainly. Stages that are not Python's have neither.
  */
 export type ProgressDetail = {
-  stage: "permission" | "approval" | "runtime" | "python" | "packages" | "sdk" | "scripts";
+  stage: "permission" | "approval" | "runtime" | "python" | "sdk" | "scripts";
   loaded: number;
   total: number;
+  path?: "snapshot" | "plain" | "attach";
+  reason?: string | null;
 };
 
 /** What failed: the start (`script` is null), or one of the page's Python scripts. */

@@ -179,7 +179,7 @@
     try {
       await enter();
       const { boot: bootRuntime } = await sdk("loader.mjs");
-      const started = await bootRuntime();
+      const started = await bootRuntime(here.searchParams.has("plain"));
       if (succeed(started)) await started.runScripts();
     } catch (error) {
       fail(error instanceof PedelecError ? error : refuse("CORE_RUNTIME_UNAVAILABLE", String(error)));

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,11 +10,29 @@ import pytest
 from pedelec_core.runtime import build, commands, locations
 from pedelec_core.runtime.errors import BUILD_COMMAND, BundleError
 from pedelec_core.runtime.manifest import MANIFEST_NAME, Manifest, list_files, read
-from pedelec_core.runtime.progress import silent
+from pedelec_core.runtime.progress import Progress, silent
 from pedelec_core.runtime.sdk_wheel import build_wheel, hash_inputs
 from pedelec_core.runtime.verify import check_quickly, find_problems
 
 PAGE_LOCK = json.dumps({"info": {"python": "3.14.2", "abi_version": "2026_0"}, "packages": {}})
+
+
+class Copier:
+    """A `PagePython` that compiles nothing: what a wheel becomes is a copy under another tag."""
+
+    def compile_wheels(self, pyodide: Path, wheels: Sequence[Path], out: Path, progress: Progress) -> None:
+        for wheel in wheels:
+            shutil.copy(wheel, out / wheel.name.replace("py3", "cp314"))
+
+    def make_snapshot(
+        self, pyodide: Path, sdk: Path, loader: Path, wheels: Sequence[Path], out: Path, progress: Progress
+    ) -> None:
+        self.compile_wheels(pyodide, [sdk], out, progress)
+        (out / "snapshot.bin").write_text(" ".join(wheel.name for wheel in wheels))
+
+    def compress(self, files: Sequence[Path], level: int, progress: Progress) -> None:
+        for file in files:
+            shutil.copy(file, f"{file}.zst")
 
 
 def make_bundle(folder: Path) -> Path:
@@ -23,6 +41,7 @@ def make_bundle(folder: Path) -> Path:
         "runtime/pyodide.mjs": "export {}",
         "runtime/pyodide-lock.json": PAGE_LOCK,
         "wheels/pedelec-0.0.0-py3-none-any.whl": "old",
+        "runtime/snapshot/pedelec-0.0.0-cp314-none-any.whl": "old",
         "licenses/pyodide.txt": "MPL",
     }.items():
         path = folder / name
@@ -33,8 +52,10 @@ def make_bundle(folder: Path) -> Path:
         python_version="3.14.2",
         abi_version="2026_0",
         sdk_wheel="pedelec-0.0.0-py3-none-any.whl",
+        compiled_sdk_wheel="pedelec-0.0.0-cp314-none-any.whl",
         runtime_inputs=build.runtime_inputs(),
         sdk_inputs="old",
+        snapshot_inputs="old",
         licenses=(),
         files=list_files(folder),
     )
@@ -74,7 +95,7 @@ def cut_manifest(bundle: Path) -> None:
 
 def age_manifest(bundle: Path) -> None:
     path = bundle / MANIFEST_NAME
-    path.write_text(path.read_text().replace('"formatVersion": 1', '"formatVersion": 0'))
+    path.write_text(path.read_text().replace('"formatVersion": 2', '"formatVersion": 0'))
 
 
 def test_a_whole_bundle_has_no_problems(bundle: Path) -> None:
@@ -91,7 +112,7 @@ def test_a_whole_bundle_has_no_problems(bundle: Path) -> None:
         (add, "runtime/extra.mjs is not in manifest.json."),
         (lose_manifest, "it has no manifest.json."),
         (cut_manifest, "is damaged or from another version"),
-        (age_manifest, "format version 0, wanted 1"),
+        (age_manifest, "format version 0, wanted 2"),
     ],
 )
 def test_verify_names_every_kind_of_damage(
@@ -169,13 +190,17 @@ def test_a_changed_sdk_gets_a_new_wheel_and_leaves_the_rest_as_it_is(
 ) -> None:
     assert not build.is_current(bundle, sdk)
     before = read(bundle).files
-    build.build_bundle(bundle, sdk, tmp_path / "work", silent)
+    build.build_bundle(bundle, sdk, tmp_path / "work", silent, Copier())
     assert build.is_current(bundle, sdk)
     assert find_problems(bundle) == []
     after = read(bundle).files
     assert {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)} == {
         "wheels/pedelec-0.0.0-py3-none-any.whl",
         "wheels/pedelec-0.1.0-py3-none-any.whl",
+        "runtime/snapshot/pedelec-0.0.0-cp314-none-any.whl",
+        "runtime/snapshot/pedelec-0.1.0-cp314-none-any.whl",
+        "runtime/snapshot/snapshot.bin",
+        "runtime/snapshot/snapshot.bin.zst",
     }
     assert not list(tmp_path.glob(".pedelec-*"))
     (sdk / "pedelec/__init__.py").write_text("x = 2\n")
@@ -185,7 +210,7 @@ def test_a_changed_sdk_gets_a_new_wheel_and_leaves_the_rest_as_it_is(
 def test_a_failed_build_leaves_the_former_bundle_alone(bundle: Path, sdk: Path, tmp_path: Path) -> None:
     (sdk / "pyproject.toml").write_text("[project]\nname = 'broken'\n")
     with pytest.raises(BundleError, match="could not be built"):
-        build.build_bundle(bundle, sdk, tmp_path / "work", silent)
+        build.build_bundle(bundle, sdk, tmp_path / "work", silent, Copier())
     assert find_problems(bundle) == []
 
 
@@ -194,7 +219,7 @@ def test_a_folder_with_other_things_in_it_is_not_replaced(sdk: Path, tmp_path: P
     precious.parent.mkdir()
     precious.touch()
     with pytest.raises(BundleError, match="not a bundle and not empty"):
-        build.build_bundle(precious.parent, sdk, tmp_path / "work", silent)
+        build.build_bundle(precious.parent, sdk, tmp_path / "work", silent, Copier())
     assert precious.exists()
 
 

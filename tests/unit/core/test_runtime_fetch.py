@@ -36,9 +36,9 @@ def use_path(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
 
 
 def test_a_node_that_is_new_enough_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    executable = put_node(tmp_path, "22.0.0")
+    executable = put_node(tmp_path, "24.0.0")
     use_path(monkeypatch, tmp_path)
-    assert find_on_path() == Node(executable, (str(tmp_path / "npm"),), "22.0.0")
+    assert find_on_path() == Node(executable, (str(tmp_path / "npm"),), "24.0.0")
 
 
 def test_a_node_too_old_or_broken_or_without_npm_is_passed_over_for_the_next(

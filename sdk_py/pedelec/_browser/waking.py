@@ -1,0 +1,82 @@
+"""Wakes the Python of a memory snapshot up in its page: what was fixed when that was made is set afresh.
+
+Owns the list of what a snapshot must not share between pages, and the check that Python works. Not covered is
+the seed of `hash()`, which every string in the snapshot has been hashed with.
+"""
+
+import asyncio
+import importlib
+import logging
+import os
+import random
+import sys
+import time
+from typing import Any
+
+
+def wake_up(language: str) -> str | None:
+    """Set everything random or timed afresh and try out what typed tools need.
+
+    Args:
+        language: the browser's, such as `en-US`.
+
+    Returns:
+        None, or what does not work.
+    """
+    _set_random_state()
+    _set_clocks()
+    os.environ.pop("PYTHONHASHSEED", None)
+    os.environ["LANG"] = f"{language.replace('-', '_')}.UTF-8"
+    asyncio.new_event_loop()  # Pyodide makes it the running one
+    importlib.invalidate_caches()
+    return _try_out()
+
+
+def _set_random_state() -> None:
+    random.seed()
+    _set("tempfile", _name_sequence=None)
+    # A clock sequence and a node that two pages share would give them the same uuid1().
+    _set("uuid", _node=None, _last_timestamp=None, _last_timestamp_v6=None, _last_timestamp_v7=None)
+
+
+def _set_clocks() -> None:
+    _set_time_zone()
+    logging._startTime = time.time_ns()  # type: ignore[attr-defined]
+
+
+def _set_time_zone() -> None:
+    """Set what `time.tzset()` would, which this Python lacks; `localtime()` asks the browser each time."""
+    half_a_year = 365.25 * 24 * 60 * 60 / 2
+    new_year = time.time() // (2 * half_a_year) * 2 * half_a_year
+    zones = [time.localtime(moment) for moment in (new_year, new_year + half_a_year)]
+    zones.sort(key=lambda zone: zone.tm_gmtoff or 0)  # daylight saving puts clocks forward
+    standard, saving = ((zone.tm_zone, -(zone.tm_gmtoff or 0)) for zone in zones)
+    (standard_name, time.timezone), (saving_name, time.altzone) = standard, saving
+    time.tzname = (standard_name, saving_name)
+    time.daylight = int(time.timezone != time.altzone)
+
+
+def _set(module: str, **values: Any) -> None:
+    """Set names of a module that is loaded and has them."""
+    loaded = sys.modules.get(module)
+    for name, value in values.items():
+        if hasattr(loaded, name):
+            setattr(loaded, name, value)
+
+
+def _try_out() -> str | None:
+    try:
+        import pydantic
+
+        class Probe(pydantic.BaseModel):
+            number: int
+
+        if Probe.model_validate_json('{"number": 1}').model_dump() != {"number": 1}:
+            return "pydantic reads wrong values"
+        try:
+            Probe.model_validate({"number": "none"})
+        except pydantic.ValidationError as error:
+            return None if error.error_count() == 1 else "pydantic reports wrong errors"
+        return "pydantic accepts wrong values"
+    except Exception as error:  # noqa: BLE001 - whatever it is, the page starts Python in the usual way
+        return f"{type(error).__name__}: {error}"

@@ -1,0 +1,187 @@
+// Starts Pyodide, from a memory snapshot or from nothing, each file fetched once and all of them side by side.
+//
+// Owns what Pyodide would otherwise fetch by itself, later and one after the other, and without an end: it waits for
+// ever for a WebAssembly file that does not compile.
+
+import { unavailable } from "./bundle.mjs";
+import { joined, restoring, wake } from "./restore.mjs";
+
+const WASM = "runtime/pyodide.asm.wasm";
+const STDLIB = "runtime/python_stdlib.zip";
+const LOCK = "runtime/pyodide-lock.json";
+const FACTORY = "runtime/pyodide.asm.mjs";
+const LOADER = "runtime/pyodide.mjs";
+const PYODIDE = [WASM, STDLIB, LOCK, FACTORY, LOADER];
+const SNAPSHOT = "runtime/snapshot/";
+const EMPTY_WASM = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+
+/** Start Python and install the SDK. `report(stage, loaded, total)` is told how far it is. */
+export async function startPlainly(bundle, report) {
+  const arrivals = new Arrivals(bundle, [...PYODIDE, bundle.sdk], report);
+  const wheel = arrivals.bytes(bundle.sdk);
+  const pyodide = await startPyodide(bundle, arrivals, report, ({ default: factory }) => ({
+    createPyodideModule: factory,
+  }));
+  report("sdk", 0, 1);
+  pyodide.unpackArchive((await wheel).buffer, "wheel");
+  report("sdk", 1, 1);
+  return pyodide;
+}
+
+/**
+ * Wake up the Python of the bundle's snapshot, which has the SDK in it.
+ *
+ * Rejects where anything does not match, or does not work; nothing of it is left then.
+ */
+export async function startFromSnapshot(bundle, report) {
+  const record = await (await bundle.response(`${SNAPSHOT}snapshot.json`)).json();
+  const parts = record.parts.map((file) => SNAPSHOT + file);
+  const libraryFiles = record.libraries.map(({ file }) => SNAPSHOT + file);
+  const siteFiles = `${SNAPSHOT}snapshot-files.bin`;
+  const arrivals = new Arrivals(bundle, [...PYODIDE, ...parts, siteFiles, ...libraryFiles], report);
+  const memory = settled(Promise.all(parts.map((file) => arrivals.bytes(file))).then(joined));
+  const rest = arrivals.bytes(siteFiles);
+  const libraries = settled(Promise.all(libraryFiles.map((file) => arrivals.compiled(file))));
+  const pyodide = await startPyodide(bundle, arrivals, report, ({ default: factory }) => ({
+    _loadSnapshot: memory,
+    createPyodideModule: async (settings) => restoring(factory, record, await libraries)(settings),
+  }));
+  report("sdk", 0, 1);
+  wake(pyodide, record, await rest, navigator.language);
+  report("sdk", 1, 1);
+  return pyodide;
+}
+
+async function startPyodide(bundle, arrivals, report, optionsFor) {
+  const wasm = arrivals.compiled(WASM);
+  const stdlib = arrivals.response(STDLIB);
+  const lock = arrivals.json(LOCK);
+  const [{ loadPyodide }, factory] = await Promise.all([arrivals.module(LOADER), arrivals.module(FACTORY)]);
+  await arrivals.all;
+  report("python", 0, 1);
+  const { createPyodideModule, ...options } = optionsFor(factory);
+  const failure = Promise.withResolvers();
+  const indexURL = bundle.plainUrl("runtime/");
+  const lent = new Map([
+    [`${indexURL}pyodide.asm.wasm`, new Response(EMPTY_WASM, { headers: { "Content-Type": "application/wasm" } })],
+    [`${indexURL}python_stdlib.zip`, await stdlib],
+  ]);
+  const takeBack = lend(lent);
+  try {
+    const started = loadPyodide({
+      ...options,
+      indexURL,
+      packageBaseUrl: indexURL,
+      lockFileContents: await lock,
+      createPyodideModule: (settings) => {
+        settings.instantiateWasm = instantiating(settings.instantiateWasm, wasm, failure.reject);
+        return createPyodideModule(settings);
+      },
+    });
+    const pyodide = await Promise.race([started, failure.promise]);
+    report("python", 1, 1);
+    return pyodide;
+  } catch (error) {
+    throw unavailable("Python did not start in this page.", error);
+  } finally {
+    takeBack();
+  }
+}
+
+// Pyodide completes the imports, then instantiates what it was lent; the true module is compiled already.
+const instantiating = (original, wasm, fail) => (imports, received) =>
+  original(imports, () => {
+    wasm
+      .then(async (module) => received(await WebAssembly.instantiate(module, imports), module))
+      .catch(fail);
+  });
+
+// Pyodide fetches these as soon as it is called. They are here: it gets them, and the page its `fetch` back.
+function lend(responses) {
+  const { fetch } = globalThis;
+  const lending = (resource, options) => {
+    const url = String(resource?.url ?? resource);
+    const response = responses.get(url);
+    if (response === undefined) return fetch(resource, options);
+    responses.delete(url);
+    if (responses.size === 0) takeBack();
+    return Promise.resolve(response);
+  };
+  const takeBack = () => {
+    if (globalThis.fetch === lending) globalThis.fetch = fetch;
+  };
+  globalThis.fetch = lending;
+  return takeBack;
+}
+
+/** A promise whose rejection is told where it is awaited, not before. */
+function settled(promise) {
+  promise.catch(() => {});
+  return promise;
+}
+
+/** The files of one start on their way, and how many of their bytes have come. */
+class Arrivals {
+  #bundle;
+  #report;
+  #total;
+  #loaded = 0;
+  #coming = [];
+
+  constructor(bundle, files, report) {
+    this.#bundle = bundle;
+    this.#report = report;
+    this.#total = files.reduce((sum, file) => sum + bundle.sizeOf(file), 0);
+    this.#advance(0);
+  }
+
+  /** Resolves when all that was asked for is here, rejects with the first that is not to be had. */
+  get all() {
+    return Promise.all(this.#coming);
+  }
+
+  bytes(file) {
+    return this.#expect(this.#bundle.bytes(file, (bytes) => this.#advance(bytes)));
+  }
+
+  json(file) {
+    return this.#whole(file, async () => (await this.#bundle.response(file)).json());
+  }
+
+  module(file) {
+    return this.#whole(file, () => this.#bundle.module(file));
+  }
+
+  /** A response whose body is here. */
+  response(file) {
+    return this.#expect(this.#bundle.bytes(file, (bytes) => this.#advance(bytes)).then((bytes) => new Response(bytes)));
+  }
+
+  compiled(file) {
+    return this.#whole(file, async () => {
+      const response = await this.#bundle.response(file);
+      return WebAssembly.compileStreaming(response).catch((error) => {
+        throw this.#bundle.broken(file, error);
+      });
+    });
+  }
+
+  #whole(file, fetchIt) {
+    const arrived = async () => {
+      const here = await fetchIt();
+      this.#advance(this.#bundle.sizeOf(file));
+      return here;
+    };
+    return this.#expect(arrived());
+  }
+
+  #expect(promise) {
+    this.#coming.push(settled(promise));
+    return promise;
+  }
+
+  #advance(bytes) {
+    this.#loaded += bytes;
+    this.#report("runtime", this.#loaded, this.#total);
+  }
+}

@@ -1,0 +1,123 @@
+// Wakes a Python up from a memory snapshot (page_side/snapshot.mjs of Core's runtime makes it).
+//
+// Owns what a snapshot lacks and how each gap is closed: side modules, the size of the heap, the files. Knows
+// neither Core nor the page, and runs under Node as well. All of it rests on one build of Pyodide: what differs from
+// the record is refused, and the caller starts Python in the usual way.
+
+/** The snapshot is none for this Pyodide. */
+export class SnapshotMismatch extends Error {}
+
+/** The memory, of its parts. */
+export function joined(parts) {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/**
+ * The `createPyodideModule` option for `loadPyodide`, beside `_loadSnapshot`.
+ *
+ * @param {Function} factory what pyodide.asm.mjs exports
+ * @param {object} record snapshot.json
+ * @param {WebAssembly.Module[]} libraries the compiled side modules, in the record's order
+ */
+export function restoring(factory, record, libraries) {
+  return async (settings) => {
+    const module = await factory(settings);
+    const { API } = settings;
+    check(module, API, record);
+    const restore = API.restoreSnapshot;
+    API.restoreSnapshot = (snapshot) => {
+      grow(module, record.heapLength);
+      const found = restore(snapshot);
+      if (record.libraries.length === 0) return found;
+      const memory = snapshot.subarray(snapshot.length - record.heapLength);
+      record.libraries.forEach((library, index) => link(module, library, libraries[index]));
+      for (const [name, value] of Object.entries(record.got)) module.GOT[name].value = value;
+      module.HEAPU8.set(memory); // a second time: linking ran the libraries' data segments over it
+      return found;
+    };
+    return module;
+  };
+}
+
+function check({ wasmTable, GOT, LDSO }, { config }, record) {
+  const differs = [
+    ["build", config.BUILD_ID, record.buildId],
+    ["function table", wasmTable?.length, record.tableLength],
+    ["linker", typeof GOT === "object" && typeof LDSO?.loadedLibsByHandle === "object", true],
+  ].find(([, found, wanted]) => found !== wanted);
+  if (differs !== undefined) {
+    const [what, found, wanted] = differs;
+    throw new SnapshotMismatch(`the ${what} is ${found}, the snapshot's ${wanted}`);
+  }
+}
+
+// The build ignores INITIAL_MEMORY. Whatever the allocator notes here, the snapshot's notes are laid over it.
+function grow(module, length) {
+  while (module.HEAPU8.length < length) {
+    const got = module._malloc(length - module.HEAPU8.length);
+    if (got === 0) throw new SnapshotMismatch("no memory for the heap");
+  }
+  module.HEAPU8.fill(0, length);
+}
+
+function link(module, library, code) {
+  const { name, handle, memoryBase, tableBase, tableSize } = library;
+  const { LDSO, GOT, GOTHandler, wasmTable } = module;
+  wasmTable.grow(tableBase + tableSize - wasmTable.length);
+  const bases = { __memory_base: memoryBase, __table_base: tableBase };
+  const linked = { exports: {} };
+  const env = new Proxy(bases, { get: (_, symbol) => bases[symbol] ?? resolve(module, symbol, linked) });
+  const got = new Proxy(new Set(), GOTHandler);
+  const imports = { env, wasi_snapshot_preview1: env, "GOT.mem": got, "GOT.func": got };
+  const instance = new WebAssembly.Instance(code, imports);
+  linked.exports = module.relocateExports(instance.exports, memoryBase);
+  module.updateTableMap(tableBase, tableSize);
+  for (const symbol of Object.keys(linked.exports)) {
+    GOT[symbol] ??= new WebAssembly.Global({ value: "i32", mutable: true });
+  }
+  const entry = { refcount: Infinity, name, exports: linked.exports, global: false };
+  LDSO.loadedLibsByName[name] = entry;
+  LDSO.loadedLibsByHandle[handle] = entry;
+}
+
+// A symbol of the main module, or one that the library itself provides once it is there.
+function resolve(module, symbol, linked) {
+  const { sym } = module.resolveGlobalSymbol(symbol);
+  return sym ?? ((...given) => linked.exports[symbol](...given));
+}
+
+/**
+ * Give a restored Python its files and everything that was fixed when the snapshot was made.
+ *
+ * @param {object} pyodide
+ * @param {object} record snapshot.json
+ * @param {Uint8Array} files snapshot-files.bin
+ * @param {string} language as `navigator.language`
+ */
+export function wake(pyodide, record, files, language) {
+  writeFiles(pyodide.FS, record.files, files);
+  // So that Pyodide does not fetch them when a script imports them.
+  for (const name of record.packages) pyodide.loadedPackages[name] = "default channel";
+  const waking = pyodide.pyimport("pedelec._browser.waking");
+  const failure = waking.wake_up(language);
+  waking.destroy();
+  if (failure !== undefined && failure !== null) throw new SnapshotMismatch(failure);
+}
+
+function writeFiles(FS, index, bytes) {
+  const made = new Set();
+  let at = 0;
+  for (const [name, size] of index) {
+    const folder = name.slice(0, name.lastIndexOf("/"));
+    if (!made.has(folder)) FS.mkdirTree(folder);
+    made.add(folder);
+    FS.writeFile(name, bytes.subarray(at, at + size), { canOwn: true });
+    at += size;
+  }
+}
