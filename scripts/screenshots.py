@@ -17,7 +17,7 @@ from bench.browsers import open_browser
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
-SIZE: ViewportSize = {"width": 1280, "height": 860}
+SIZE: ViewportSize = {"width": 1280, "height": 1080}
 RECORDED_WIDTH = 960
 START_MS = 180_000
 _READY = "ready "

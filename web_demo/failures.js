@@ -74,6 +74,10 @@
     "save-fails-now": async () => {
       await withSwitch("save-fails", async () => show(await inspector.call("save")));
     },
+    denied: async () => {
+      say("Say no to the question that the page asks.");
+      show(await inspector.call("delete_shape", { shapeId: "s3" }));
+    },
     loop: async () => {
       for (let round = 1; round <= 5; round++) {
         show(await inspector.call("fail", { what: "same thing" }), `The same call, ${round} of 5:`);

@@ -58,7 +58,7 @@ def add_shape(
     return shape
 
 
-@tool(consequential=True)
+@tool(approval="always", consequential=True)
 def delete_shape(shape_id: str = Field(examples=["s3"])) -> list[str]:
     """Take a shape off the board, and its row out of the parts list. Returns the ids that are left."""
     shape_called(shape_id)

@@ -1,5 +1,7 @@
 """The demo, as the person who opened it and the agent who was handed it."""
 
+import json
+
 from playwright.sync_api import expect
 
 from tests.browser.demo_page import DemoPage
@@ -72,11 +74,17 @@ def test_a_point_off_the_board_is_refused_before_the_page_sees_it(demo: DemoPage
     assert demo.place_of("s1") == before
 
 
-def test_an_added_shape_appears_can_be_moved_and_is_gone_once_deleted(demo: DemoPage) -> None:
+def test_an_added_shape_appears_and_can_be_moved_and_the_person_decides_on_its_deletion(
+    demo: DemoPage,
+) -> None:
     shape = demo.call("add_shape", kind="triangle")["id"]
     demo.call("move_shape", shapeId=shape, x=50, y=60)
     assert demo.place_of(shape) == (50, 60)
-    assert shape not in demo.call("delete_shape", shapeId=shape)
+    command = demo.core.start_cli("tool-call", "delete_shape", json.dumps({"shapeId": shape}))
+    dialog = demo.page.get_by_role("dialog")
+    dialog.wait_for()
+    dialog.get_by_role("button", name="Allow").click()
+    assert shape not in command.finish().json["result"]
     assert demo.page.locator(f"#{shape}").count() == 0
 
 

@@ -170,6 +170,15 @@ def test_the_same_failure_again_and_again_is_stopped(demo: DemoPage) -> None:
     assert last["error"]["code"] == Code.TOOL_LOOP_STOPPED
 
 
+def test_a_deletion_that_the_person_does_not_allow_is_denied(demo: DemoPage) -> None:
+    demo.page.locator('[data-failure="denied"]').click()
+    demo.page.get_by_role("dialog").wait_for()
+    demo.page.keyboard.press("Escape")
+    (answer,) = demo.outcome()
+    assert error_of(answer)["code"] == Code.TOOL_DENIED
+    assert demo.page.locator("#s3").count() == 1
+
+
 def test_a_second_tab_watches_and_is_seen_to(demo: DemoPage) -> None:
     with demo.page.expect_popup() as popup:
         demo.page.locator('[data-failure="tabs"]').click()
