@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from pedelec.protocol import ToolCall, ToolCancel, ToolProgress
+from pedelec_core.inspector.desk import MAX_CALLS_AT_ONCE
 from tests.harness import CoreProcess, PageClient, tool
 
 APPROVED = "https://app.example"
@@ -234,6 +235,19 @@ def test_an_acknowledged_answer_is_not_given_again(
     command = core.start_cli("tool-call", "move", '{"ack":1}')
     shapes.submit(shapes.receive(ToolCall), 2)
     assert command.finish().json["result"] == 2
+
+
+def test_one_inspector_waits_for_so_many_calls_at_once_and_no_more(
+    shapes: PageClient, inspector: Inspector
+) -> None:
+    for number in range(MAX_CALLS_AT_ONCE + 1):
+        inspector.send("call", requestId=f"c{number}", threadId=shapes.session_id, tool="move", argsText="{}")
+    refused = inspector.receive("answer")
+    assert refused["requestId"] == f"c{MAX_CALLS_AT_ONCE}"
+    assert json.loads(refused["line"])["error"]["code"] == "TOOL_BUSY"
+    shapes.submit(shapes.receive(ToolCall), 1)  # of which all but the first are retries
+    for _ in range(MAX_CALLS_AT_ONCE):
+        assert json.loads(inspector.receive("answer")["line"])["result"] == 1
 
 
 def test_what_is_no_frame_ends_the_connection(inspector: Inspector) -> None:
