@@ -97,7 +97,7 @@ def test_what_only_python_holds_is_found_by_name_and_summed_up(demo: DemoPage) -
 
 def test_a_slow_export_tells_how_far_it_is_and_stops_when_it_is_cancelled(demo: DemoPage) -> None:
     demo.choose("export_board")
-    demo.inspector.get_by_label("pause_ms").or_(demo.inspector.get_by_label("pauseMs")).fill("400")
+    demo.enter("pauseMs", "400")
     demo.inspector.get_by_role("button", name="Run", exact=True).click()
     expect(demo.inspector.get_by_label("How far the call is")).to_be_visible()
     demo.inspector.get_by_role("button", name="Cancel").click()

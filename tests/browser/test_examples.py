@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.browser_page import WAIT_MS
+from tests.browser.demo_page import START_MS
 from tests.harness import CoreProcess
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -17,9 +18,10 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 type Open = Callable[[str], Page]
 
 
-@pytest.fixture(scope="module")
-def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CoreProcess]:
-    with CoreProcess(tmp_path_factory.mktemp("examples") / "state", "--site", str(EXAMPLES)) as running:
+@pytest.fixture
+def core(tmp_path: Path) -> Iterator[CoreProcess]:
+    """One for each test: no session of the example before is left."""
+    with CoreProcess(tmp_path / "state", "--site", str(EXAMPLES)) as running:
         yield running
 
 
@@ -34,7 +36,7 @@ def open_example(browser: Browser, core: CoreProcess) -> Iterator[Open]:
 
     def opened(name: str) -> Page:
         page.goto(f"{core.url}/{name}.html")
-        page.locator("pedelec-inspector .verdict").wait_for()
+        page.locator("pedelec-inspector .verdict").wait_for(timeout=START_MS)
         return page
 
     yield opened
@@ -44,9 +46,7 @@ def open_example(browser: Browser, core: CoreProcess) -> Iterator[Open]:
 
 
 def call(core: CoreProcess, tool: str, **args: Any) -> Any:
-    # Named, as the example before this one may still be within its grace.
-    thread = core.cli("threads").json["result"]["threads"][-1]["threadId"]
-    answer = core.cli("--thread-id", thread, "tool-call", tool, json.dumps(args)).json
+    answer = core.cli("tool-call", tool, json.dumps(args)).json
     assert answer["ok"], answer
     return answer["result"]
 

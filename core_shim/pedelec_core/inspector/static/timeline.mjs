@@ -152,7 +152,8 @@ export class Timeline {
       parts.button.setAttribute("aria-expanded", String(!parts.details.hidden));
       this.#fill(parts.details, this.calls.get(call.invocationId));
     });
-    const row = { element: h("li", {}, parts.button, parts.details), parts };
+    const element = h("li", { "data-invocation": call.invocationId }, parts.button, parts.details);
+    const row = { element, parts };
     this.#rows.set(call.invocationId, row);
     return row;
   }
