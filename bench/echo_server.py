@@ -29,10 +29,10 @@ PAGES = Path(__file__).parent / "pages" / "echo"
 
 
 class Echo:
-    """One page, and the calls that it has not answered yet."""
+    """Pages that take turns, and the calls that they have not answered yet."""
 
     def __init__(self) -> None:
-        self._page: WebSocket | None = None
+        self._pages: list[WebSocket] = []
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[object]] = {}
 
@@ -46,7 +46,7 @@ class Echo:
 
     async def serve_page(self, websocket: WebSocket) -> None:
         await websocket.accept()
-        self._page = websocket
+        self._pages.append(websocket)
         async for text in websocket.iter_text():
             answer = json.loads(text)
             self._waiting.pop(answer["id"]).set_result(answer["result"])
@@ -75,11 +75,11 @@ class Echo:
             await self._call()
 
     async def _call(self) -> object:
-        assert self._page is not None, "no page is connected"
         number = next(self._ids)
+        page = self._pages[number % len(self._pages)]
         answered = asyncio.get_running_loop().create_future()
         self._waiting[number] = answered
-        await self._page.send_text(json.dumps({"id": number, "args": {"n": number, "text": "hello"}}))
+        await page.send_text(json.dumps({"id": number, "args": {"n": number, "text": "hello"}}))
         return await answered
 
 
@@ -87,7 +87,7 @@ def main() -> None:
     """Serve until killed."""
     app = Starlette(
         routes=[
-            *(Mount(f"/{name}", routes=Echo().routes()) for name in ("javascript", "python")),
+            *(Mount(f"/{name}", routes=Echo().routes()) for name in ("javascript", "python", "clients")),
             Mount("/runtime", StaticFiles(directory=require_bundle() / RUNTIME_DIR)),
             Mount("/", StaticFiles(directory=PAGES, html=True)),
         ]

@@ -1,8 +1,10 @@
-"""Many pages without a browser, in a process of their own: `python -m bench.swarm CORE_URL PAGES`.
+"""Many pages without a browser, in a process of their own: `python -m bench.swarm URL PAGES [bare]`.
 
 Each page is a real WebSocket client that speaks the wire protocol, makes a session with one tool, `echo`, and
 answers its calls and Core's pings. Prints the sessions' ids as one JSON line once all pages are there, then
 serves them until its stdin ends. Errors that Core reports end it with a message.
+
+Bare ones are clients of the echo server (`bench.echo_server`): they give back what they get, and that is all.
 """
 
 import asyncio
@@ -78,7 +80,7 @@ async def run(core_url: str, count: int) -> None:
         sessions: list[str] = []
         serving: list[asyncio.Task[None]] = []
         for some in batched(range(count), _AT_ONCE):
-            pages = [Page(await _connected(core_url)) for _ in some]
+            pages = [Page(await _connected(core_url, "/page")) for _ in some]
             serving += [tasks.create_task(page.serve()) for page in pages]
             sessions += [await page.session_id for page in pages]
         print(json.dumps(sessions), flush=True)
@@ -87,10 +89,27 @@ async def run(core_url: str, count: int) -> None:
             task.cancel()
 
 
-async def _connected(core_url: str) -> ClientConnection:
+async def run_bare(url: str, count: int) -> None:
+    """Connect all clients of an echo server, tell that they are there, and serve them until stdin ends."""
+    async with asyncio.TaskGroup() as tasks:
+        sockets = [await _connected(url, "/clients/socket") for _ in range(count)]
+        serving = [tasks.create_task(_echo(socket)) for socket in sockets]
+        print("[]", flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+        for task in serving:
+            task.cancel()
+
+
+async def _echo(socket: ClientConnection) -> None:
+    async for text in socket:
+        call = json.loads(text)
+        await socket.send(json.dumps({"id": call["id"], "result": call["args"]}))
+
+
+async def _connected(url: str, path: str) -> ClientConnection:
     return await connect(
-        core_url.replace("http", "ws", 1) + "/page",
-        additional_headers={"Origin": core_url},
+        url.replace("http", "ws", 1) + path,
+        additional_headers={"Origin": url},
         compression=None,
         proxy=None,
         ping_interval=None,
@@ -98,4 +117,5 @@ async def _connected(core_url: str) -> ClientConnection:
 
 
 if __name__ == "__main__":
-    asyncio.run(run(sys.argv[1], int(sys.argv[2])))
+    serve_pages = run_bare if sys.argv[3:] == ["bare"] else run
+    asyncio.run(serve_pages(sys.argv[1], int(sys.argv[2])))

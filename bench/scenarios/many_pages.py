@@ -13,10 +13,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
-from bench.agent import AgentConnection
+from bench.agent import AgentConnection, calls_per_second
+from bench.echo_process import ask_echo_server, echo_server
 from bench.model import Budget, Measurement, Scenario
+from bench.rounds import interleave
 from pedelec_core.runtime.progress import Progress
 from tests.harness import WITHOUT_RATES, CoreProcess
 
@@ -27,6 +30,8 @@ FEW_SECONDS = 10
 IDLE_SECONDS = 20
 AGENTS = 32
 WAIT_SECONDS = 60
+ROUNDS = 9
+CALLS = 640
 
 LATENCY_BUDGET = Budget(3)
 MEMORY_BUDGET = Budget(1)
@@ -46,7 +51,27 @@ def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
             "memory of Core per idle page", kib, f"{KIB_PER_PAGE} KiB", KIB_PER_PAGE, "KiB", MEMORY_BUDGET
         ),
         _compare(f"processor at {MANY} idle pages", many.idle_cpu, "one core", 1.0, "cores", IDLE_BUDGET),
+        _throughput(folder / "throughput", progress),
     ]
+
+
+def _throughput(state_dir: Path, progress: Progress) -> Measurement:
+    """How many calls a second Core answers, next to a server of the same library that only echoes."""
+    ours, bare = f"calls a second, {FEW} pages, {AGENTS} in flight", "bare echo server"
+    with ExitStack() as stack:
+        core = stack.enter_context(CoreProcess(state_dir, *WITHOUT_RATES))
+        threads = stack.enter_context(_swarm(core.url, FEW))
+        agents = [stack.enter_context(AgentConnection(core.runtime["socket"])) for _ in range(AGENTS)]
+        url = stack.enter_context(echo_server())
+        stack.enter_context(_swarm(url, FEW, "bare"))
+        contenders = {
+            ours: partial(calls_per_second, agents, "echo", threads, CALLS),
+            bare: partial(ask_echo_server, f"{url}/clients/throughput", calls=CALLS, in_flight=AGENTS),
+        }
+        samples = interleave(
+            contenders, rounds=ROUNDS, unit="calls/s", progress=progress, stage="as fast as it goes"
+        )
+    return samples.compare(ours, bare)
 
 
 class _Load:
@@ -70,8 +95,8 @@ class _Load:
 
 
 @contextmanager
-def _swarm(core_url: str, pages: int) -> Iterator[list[str]]:
-    command = [sys.executable, "-m", "bench.swarm", core_url, str(pages)]
+def _swarm(url: str, pages: int, *kind: str) -> Iterator[list[str]]:
+    command = [sys.executable, "-m", "bench.swarm", url, str(pages), *kind]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None
     assert process.stdout is not None

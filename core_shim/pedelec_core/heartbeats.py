@@ -18,6 +18,9 @@ from pedelec_core.pulse import Beat, Pulse
 _GRID_SECONDS: Final = 0.25
 """Beats are taken together, this far apart: a thousand idle pages must not wake Core a thousand times."""
 
+_ROUNDING: Final = 1e-6
+"""Of a place on the grid: what reckoning with floats may add to it."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -25,7 +28,6 @@ _log = logging.getLogger(__name__)
 class _Heart:
     connection: PageConnection
     pulse: Pulse
-    timer: asyncio.TimerHandle | None = None
 
 
 class Heartbeats:
@@ -35,22 +37,25 @@ class Heartbeats:
         self.interval = interval
         self._hub = hub
         self._hearts: dict[str, _Heart] = {}
+        self._due: dict[int, list[_Heart]] = {}  # by the place on the grid; each place has one timer
+        self._grid = min(_GRID_SECONDS, interval / 10)
         self._ping_ids = itertools.count(1)
 
     def start(self, connection: PageConnection) -> None:
         """Begin: the page has said hello. Called again, it does nothing."""
         if connection.id in self._hearts:
             return
-        # Spread: after a restart of Core all pages come at once.
-        first = asyncio.get_running_loop().time() + self.interval * random.uniform(0.5, 1)  # noqa: S311
+        # Spread, for after a restart of Core all pages come at once; but over some moments, not over all of
+        # time: to wake Core from its sleep costs more than what it does for one page.
+        tenth = self.interval / 10
+        soon = asyncio.get_running_loop().time() + self.interval * random.uniform(0.5, 0.9)  # noqa: S311
+        first = math.ceil(soon / tenth) * tenth
         heart = self._hearts[connection.id] = _Heart(connection, Pulse(first, self.interval))
         self._arm(heart)
 
     def stop(self, connection: PageConnection) -> None:
         """The connection is over."""
-        heart = self._hearts.pop(connection.id, None)
-        if heart is not None and heart.timer is not None:
-            heart.timer.cancel()
+        self._hearts.pop(connection.id, None)
 
     def heard(self, connection: PageConnection) -> None:
         """A message of the page came."""
@@ -65,13 +70,23 @@ class Heartbeats:
             heart.pulse.browser_answered()
 
     def _arm(self, heart: _Heart) -> None:
-        grid = min(_GRID_SECONDS, self.interval / 10)
-        when = math.ceil(heart.pulse.due / grid) * grid
-        heart.timer = asyncio.get_running_loop().call_at(when, self._beat, heart)
+        place = math.ceil(heart.pulse.due / self._grid - _ROUNDING)
+        if place not in self._due:
+            self._due[place] = []
+            asyncio.get_running_loop().call_at(place * self._grid, self._beat_all, place)
+        self._due[place].append(heart)
 
-    def _beat(self, heart: _Heart) -> None:
+    def _beat_all(self, place: int) -> None:
+        # By the grid's time where it is in time, so that those who beat together go on doing so.
+        late = asyncio.get_running_loop().time() - place * self._grid
+        moment = place * self._grid + (late if late > self._grid else 0.0)
+        for heart in self._due.pop(place):
+            if self._hearts.get(heart.connection.id) is heart:
+                self._beat(heart, moment)
+
+    def _beat(self, heart: _Heart, moment: float) -> None:
         connection = heart.connection
-        match heart.pulse.beat(asyncio.get_running_loop().time()):
+        match heart.pulse.beat(moment):
             case Beat.PING:
                 connection.send(encode(Ping(id=next(self._ping_ids))))
             case Beat.PROBE:

@@ -19,6 +19,8 @@ HEARTBEAT_SECONDS: Final = 10.0
 _PATIENCE: Final = 0.45
 """Of an interval: how long an answer may take. An interval and twice that is less than the 20 seconds after
 which a page that stopped answering is to be gone."""
+_ROUNDING_SECONDS: Final = 1e-3
+"""A beat so much too early is in time."""
 
 
 class Beat(Enum):
@@ -75,7 +77,7 @@ class Pulse:
         return Beat.PROBE
 
     def _ping_if_due(self, now: float) -> Beat:
-        if now < self._next_ping:
+        if now < self._next_ping - _ROUNDING_SECONDS:
             self.due = self._next_ping
             return Beat.NOTHING
         self._pinged = True

@@ -335,6 +335,21 @@ async def test_progress_refuses_what_is_no_progress(core: ScriptedCore, args: An
     assert (await core.call("a"))["error"]["code"] == "INVALID_INPUT"
 
 
+# --- what a call costs
+
+
+async def test_a_handler_that_does_not_wait_costs_one_frame_in_the_turn_in_which_its_call_came(
+    core: ScriptedCore,
+) -> None:
+    session = await open_session(core)
+    session.on_tool("a", lambda: "at once")
+    sent = len(core.frames)
+    core.send_call("a")
+    await asyncio.sleep(0)  # the call arrives in the page
+    await asyncio.sleep(0)  # what the page has sent arrives at Core
+    assert [frame["type"] for frame in core.frames[sent:]] == ["submit_tool_result"]
+
+
 # --- status and events
 
 
