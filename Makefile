@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Files of tests side by side, in their order: browsers come last, and leave no room for another loop.
 SIDE_BY_SIDE = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test bench screenshots lint lock clean
+.PHONY: demo test bench screenshots lint release lock clean
 
 demo: ## Core with the demo page at http://127.0.0.1:$(PORT)/; OPEN=0 opens no browser
 	@scripts/setup.sh demo
@@ -33,8 +33,12 @@ lint: ## the gates: lint rules, format, types
 	@$(PYTHON) -m ruff format --check .
 	@$(PYTHON) -m mypy
 
+release: ## the three wheels to publish, into dist/
+	@scripts/setup.sh demo
+	@$(PYTHON) -m scripts.release
+
 lock: ## resolve all dependencies anew
 	@$(PYTHON) -m scripts.lock
 
 clean: ## remove everything that the other targets made
-	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis test-results
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis test-results

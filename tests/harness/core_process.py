@@ -133,13 +133,21 @@ class CoreProcess:
         args: more arguments for `serve`.
         port: a fixed port, for a Core that takes the place of another.
         env: more environment variables.
+        programs: the folder of the commands, for another installation than this one.
     """
 
     def __init__(
-        self, state_dir: Path, *args: str, port: int = 0, env: Mapping[str, str] | None = None
+        self,
+        state_dir: Path,
+        *args: str,
+        port: int = 0,
+        env: Mapping[str, str] | None = None,
+        programs: Path = _BIN,
     ) -> None:
         self.state_dir = state_dir
-        self._command = core_command("serve", "--port", str(port), "--state-dir", str(state_dir), *args)
+        self._programs = programs
+        serve = ["serve", "--port", str(port), "--state-dir", str(state_dir), *args]
+        self._command = [str(programs / "pedelec-core"), *serve]
         self._env = clean_environment(**(env or {}))
         self._log_path = state_dir.with_name(f"{state_dir.name}.log")
         self._process: subprocess.Popen[bytes] | None = None
@@ -224,7 +232,7 @@ class CoreProcess:
     def start_cli(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> CliCall:
         """Start `pedelec-cli` against this Core. It is killed with the context, should it still run."""
         environment = clean_environment(PEDELEC_STATE_DIR=str(self.state_dir), **(env or {}))
-        call = CliCall([str(_BIN / "pedelec-cli"), *args], environment, stdin)
+        call = CliCall([str(self._programs / "pedelec-cli"), *args], environment, stdin)
         self._calls.append(call)
         return call
 

@@ -1,5 +1,6 @@
 """Where a bundle may lie, in which order, and where the tools and downloads for making one are kept."""
 
+import importlib.util
 import os
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,12 @@ from pedelec_core.runtime.errors import BundleError
 from pedelec_core.runtime.manifest import MANIFEST_NAME
 
 ENVIRONMENT_VARIABLE: Final = "PEDELEC_RUNTIME_DIR"
+
+INSTALLED_PACKAGE: Final = "pedelec_runtime"
+"""The import name of the data-only distribution that holds a bundle."""
+
+INSTALLED_BUNDLE: Final = "bundle"
+"""The folder of the bundle in that package."""
 
 _APPLICATION: Final = "pedelec"
 
@@ -43,6 +50,14 @@ def _user_bundle() -> Path:
     return platformdirs.user_data_path(_APPLICATION) / "runtime"
 
 
+def _installed_bundle() -> Path | None:
+    """Return where the bundle of an installed `pedelec-runtime` is, or None without one."""
+    spec = importlib.util.find_spec(INSTALLED_PACKAGE)
+    if spec is None or spec.origin is None:
+        return None
+    return Path(spec.origin).parent / INSTALLED_BUNDLE
+
+
 def candidates() -> list[Path]:
     """Return the folders where a bundle is looked for, first choice first.
 
@@ -50,7 +65,9 @@ def candidates() -> list[Path]:
     """
     if named := os.environ.get(ENVIRONMENT_VARIABLE):
         return [Path(named)]
-    return list(dict.fromkeys([default_output(), _user_bundle()]))
+    checkout = [] if checkout_root() is None else [default_output()]
+    installed = _installed_bundle()
+    return [*checkout, *([] if installed is None else [installed]), _user_bundle()]
 
 
 def find_bundle() -> Path | None:

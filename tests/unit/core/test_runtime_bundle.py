@@ -162,6 +162,19 @@ def test_the_checkouts_bundle_comes_before_the_users(monkeypatch: pytest.MonkeyP
     assert "pedelec" in second.parts
 
 
+def test_an_installed_bundle_comes_before_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(locations.ENVIRONMENT_VARIABLE, raising=False)
+    package = tmp_path / "pedelec_runtime"
+    make_bundle(package / "bundle")
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(locations, "__file__", str(tmp_path / "site-packages/pedelec_core/runtime/x.py"))
+    installed, users = locations.candidates()
+    assert installed == package / "bundle"
+    assert locations.require_bundle() == installed
+    assert users != installed
+
+
 def test_outside_a_checkout_only_the_users_folder_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
