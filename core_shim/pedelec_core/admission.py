@@ -24,6 +24,7 @@ class Admission:
     def __init__(self, limits: CoreLimits) -> None:
         self._limits = limits
         self._asking = KeyedBuckets(limits.pages.sessions_per_second, limits.pages.sessions_at_once)
+        self._guessing = KeyedBuckets(limits.pages.guesses_per_second, limits.pages.guesses_at_once)
         busy_ms = 1_000 * limits.pages.schema_seconds
         self._busy = KeyedBuckets(busy_ms * _BUSY_SHARE, busy_ms)
 
@@ -72,6 +73,22 @@ class Admission:
     def was_busy(self, origin: str, seconds: float) -> None:
         """What a page declared took that long to make ready, whether it was in order or not."""
         self._busy.charge(origin, 1_000 * seconds)
+
+    def wrong_session(self, origin: str, now: float) -> PedelecError:
+        """What a page is told that asked for a session which its origin has not: it may be guessing."""
+        if wait := self._guessing.take(origin, now):
+            return _too_many("This origin has asked for too many sessions that it has not.", wait)
+        return PedelecError(Code.THREAD_ACCESS_DENIED)
+
+    def check_connection(self, open_now: int) -> None:
+        """Whether an origin may have one more connection.
+
+        Raises:
+            PedelecError: `LIMIT_REACHED`.
+        """
+        most = self._limits.connections.connections_per_origin
+        if open_now >= most:
+            raise _reached("connections-per-origin", most, f"This origin has {most} connections already.")
 
     def check_join(self, session: Session, instance_id: str) -> None:
         """Whether a page may join a session; one that was there before may always come back.

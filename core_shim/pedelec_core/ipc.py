@@ -23,7 +23,6 @@ from pedelec.protocol import (
     MAX_TOOL_TIMEOUT_MS,
     JsonObject,
     JsonValue,
-    Limits,
     RawJson,
     encode_object,
     to_camel,
@@ -31,8 +30,7 @@ from pedelec.protocol import (
 from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
 from pedelec_core.call_events import CallEvent
 from pedelec_core.command_errors import CommandError
-
-MAX_LINE_BYTES: Final = Limits().max_frame_bytes
+from pedelec_core.limits import CoreLimits
 
 _DRAIN_SECONDS: Final = 1
 _DRAIN_CHUNK: Final = 64 * 1024
@@ -118,18 +116,21 @@ class LocalServer:
         desk: serves the requests.
         path: where the socket is made, in a folder that is closed to others.
         mcp: takes over the connections of MCP clients.
+        limits: on lines and connections.
     """
 
-    def __init__(self, desk: AgentDesk, path: Path, mcp: ServeMcp) -> None:
+    def __init__(self, desk: AgentDesk, path: Path, mcp: ServeMcp, limits: CoreLimits) -> None:
         self._desk = desk
         self._path = path
         self._mcp = mcp
+        self._limits = limits
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         try:
-            self._server = await asyncio.start_unix_server(self._connected, self._path, limit=MAX_LINE_BYTES)
+            limit = self._limits.wire.max_frame_bytes
+            self._server = await asyncio.start_unix_server(self._connected, self._path, limit=limit)
             self._path.chmod(0o600)
         except OSError as error:
             raise CommandError(f"The local socket {self._path} cannot be made: {error.strerror}.") from None
@@ -145,14 +146,18 @@ class LocalServer:
         await asyncio.gather(*self._connections, return_exceptions=True)
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self._serve(reader, writer))
+        is_full = len(self._connections) >= self._limits.connections.local_connections
+        task = asyncio.create_task(self._serve(reader, writer, is_full=is_full))
         self._connections.add(task)
         task.add_done_callback(self._connections.discard)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, is_full: bool
+    ) -> None:
         try:
             if _peer_uid(writer.get_extra_info("socket")) in {None, os.geteuid()}:
-                await _Connection(self._desk, reader, writer, self._mcp).serve()
+                connection = _Connection(self._desk, reader, writer, self._mcp, self._limits)
+                await (connection.refuse_another() if is_full else connection.serve())
             else:
                 _log.warning("a process of another user was refused on the local socket")
         except OSError:
@@ -167,23 +172,29 @@ class LocalServer:
 
 class _Connection:
     def __init__(
-        self, desk: AgentDesk, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, mcp: ServeMcp
+        self,
+        desk: AgentDesk,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        mcp: ServeMcp,
+        limits: CoreLimits,
     ) -> None:
         self._desk = desk
         self._reader = reader
         self._writer = writer
         self._mcp = mcp
+        self._limits = limits
         self._unacknowledged: str | None = None
         self._about: str | None = None  # the invocation that the present request is about
 
     async def serve(self) -> None:
         while True:
             try:
-                line = await self._reader.readuntil()
+                line = await self._line()
             except asyncio.IncompleteReadError:
                 return
             except asyncio.LimitOverrunError:
-                problem = f"A request may be {MAX_LINE_BYTES} bytes long."
+                problem = f"A request may be {self._limits.wire.max_frame_bytes} bytes long."
                 await self._refuse(PedelecError(Code.MESSAGE_TOO_LARGE, problem))
                 return
             try:
@@ -209,7 +220,34 @@ class _Connection:
             _log.exception("a %s request failed", request.type)
             line = _encode(_failure(PedelecError(Code.INTERNAL_ERROR), self._about))
         self._writer.write(line)
-        await self._writer.drain()
+        if self._writer.transport.get_write_buffer_size():
+            await self._soon(self._writer.drain(), self._limits.connections.stall_seconds, "reads")
+
+    async def _line(self) -> bytes:
+        """The next line. It may be long in coming, but once it has begun, it has to end."""
+        first = await self._reader.readexactly(1)
+        if first == b"\n":
+            return first
+        return first + await self._soon(
+            self._reader.readuntil(), self._limits.connections.body_seconds, "writes"
+        )
+
+    async def _soon[T](self, waiting: Awaitable[T], seconds: float, what: str) -> T:
+        """Wait for the other side; it is cut off if it takes too long."""
+        timer = asyncio.get_running_loop().call_later(seconds, self._cut, what)
+        try:
+            return await waiting
+        finally:
+            timer.cancel()
+
+    def _cut(self, what: str) -> None:
+        _log.warning("a local client %s too slowly: cut off", what)
+        self._writer.transport.abort()
+
+    async def refuse_another(self) -> None:
+        """Answer and hang up: there are as many connections as may be."""
+        most = self._limits.connections.local_connections
+        await self._refuse(PedelecError(Code.TOO_MANY_REQUESTS, f"Core serves {most} local connections."))
 
     async def _answer(self, request: _Question) -> _Line:
         match request:

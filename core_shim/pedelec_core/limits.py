@@ -44,6 +44,10 @@ class PageLimits:
     """How fast an origin may ask for sessions, in the long run."""
     sessions_at_once: int = 64
     """How many sessions an origin may ask for before that rate counts."""
+    guesses_per_second: float = 1.0
+    """How often, in the long run, an origin may ask for sessions that it has not."""
+    guesses_at_once: int = 64
+    """How often it may do so before that rate counts."""
     schema_seconds: float = 2.0
     """How long Core may be busy at a time making ready what pages of an origin declare."""
 
@@ -52,6 +56,8 @@ class PageLimits:
 class ConnectionLimits:
     """Bounds on connections, and seconds that those who are slow get."""
 
+    connections: int = 2_048
+    """To Core's port, of whatever kind."""
     connections_per_origin: int = 256
     """WebSockets of pages."""
     local_connections: int = 256

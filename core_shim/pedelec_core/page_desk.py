@@ -5,6 +5,7 @@ response. Whether an origin is approved is told by an `Approver`.
 What a request leads to is decided in `sessions` and `invocations` and carried out by the hub.
 """
 
+import asyncio
 import itertools
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -52,9 +53,11 @@ from pedelec_core.call_events import Progress
 from pedelec_core.heartbeats import Heartbeats
 from pedelec_core.hub import Hub, PageConnection, new_id, now
 from pedelec_core.invocation import OpenQuestion
+from pedelec_core.page_text import MAX_ID_CHARS
 from pedelec_core.pulse import HEARTBEAT_SECONDS
 from pedelec_core.registry import ToolRegistry, parse_args
 from pedelec_core.sessions import Session
+from pedelec_core.unread_frames import is_too_large, request_id_of
 
 CLOSE_PROTOCOL_ERROR = 1002  # RFC 6455, section 7.4.1
 CLOSE_TRY_AGAIN_LATER = 1013  # the registry of RFC 6455, section 11.7
@@ -99,6 +102,8 @@ class _Page:
     number: int
     """Of its connection, in the order in which they were opened."""
     instance_id: str = ""
+    hello_due: asyncio.TimerHandle | None = None
+    """Cuts it off, unless it says hello before."""
     unanswered: int = 0
     """How many of its requests it has not been answered yet; results are not counted."""
     waiting: dict[str, str] = field(default_factory=dict)
@@ -147,7 +152,15 @@ class PageDesk:
         if self._is_stranger(page) and self._strangers() >= MAX_STRANGERS:
             connection.close(CLOSE_TRY_AGAIN_LATER, "too many pages ask for approval")
             return
+        try:
+            self._admission.check_connection(self._connections_of(connection.origin))
+        except PedelecError as error:
+            connection.send(encode(ErrorEvent(error=error.to_wire())))
+            connection.close(CLOSE_TRY_AGAIN_LATER, "too many connections")
+            return
         self._pages[connection.id] = page
+        patience = self._hub.limits.connections.head_seconds
+        page.hello_due = asyncio.get_running_loop().call_later(patience, connection.cut)
         self._hub.connect(connection)
 
     def closed(self, connection: PageConnection) -> None:
@@ -155,6 +168,8 @@ class PageDesk:
         page = self._pages.pop(connection.id, None)
         if page is not None:
             self._let_go(page)
+            if page.hello_due is not None:
+                page.hello_due.cancel()
             if self._newest.get(page.key) is page:
                 del self._newest[page.key]
         self._heartbeats.stop(connection)
@@ -171,9 +186,10 @@ class PageDesk:
             return
         self._heartbeats.heard(connection)
         try:
-            message = decode_from_page(text)
-        except ProtocolError as error:
-            _refuse(page, error, error.request_id)
+            message = self._read(text)
+        except PedelecError as error:
+            told = error.request_id if isinstance(error, ProtocolError) else None
+            _refuse(page, error, told or request_id_of(text))
             return
         if isinstance(message, _COUNTED):
             try:
@@ -183,6 +199,17 @@ class PageDesk:
                 return
             page.unanswered += 1
         self._answer(page, message)
+
+    def _read(self, text: str) -> PageMessage:
+        """The message in a frame. Names that pages give are echoed and kept, so they may not be long."""
+        most = self._hub.limits.wire.max_frame_bytes
+        if is_too_large(text, most):
+            raise PedelecError(Code.MESSAGE_TOO_LARGE, f"A frame may be {most} bytes long.")
+        message = decode_from_page(text)
+        name = message.page_instance_id if isinstance(message, Hello) else getattr(message, "request_id", "")
+        if len(name) > MAX_ID_CHARS:
+            raise ProtocolError(f"An id of the page must not be longer than {MAX_ID_CHARS} characters.")
+        return message
 
     def _answer(self, page: _Page, message: PageMessage) -> None:
         request_id: str | None = getattr(message, "request_id", None)
@@ -271,6 +298,9 @@ class PageDesk:
     def _is_stranger(self, page: _Page) -> bool:
         return not self._approver.is_approved(page.connection.origin)
 
+    def _connections_of(self, origin: str) -> int:
+        return sum(page.connection.origin == origin for page in self._pages.values())
+
     def _strangers(self) -> int:
         return sum(map(self._is_stranger, self._pages.values()))
 
@@ -306,6 +336,8 @@ class PageDesk:
         if page.instance_id not in {"", message.page_instance_id}:
             raise ProtocolError("A page cannot become another on the same connection.")
         page.instance_id = message.page_instance_id
+        if page.hello_due is not None:
+            page.hello_due.cancel()
         if not self._is_newest(page):
             return
         self._heartbeats.start(page.connection)
@@ -461,7 +493,7 @@ class PageDesk:
         """
         session = self._hub.sessions.get(session_id)
         if session is None or session.origin != page.connection.origin:
-            raise PedelecError(Code.THREAD_ACCESS_DENIED)
+            raise self._admission.wrong_session(page.connection.origin, now().seconds)
         if not session.live:
             raise PedelecError(Code.SESSION_ENDED)
         return session

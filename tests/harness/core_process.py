@@ -43,6 +43,7 @@ WITHOUT_RATES = limits(
     calls_burst=1_000_000,
     sessions_at_once=1_000_000,
     sessions_per_origin=1_000_000,
+    connections=1_000_000,
     connections_per_origin=1_000_000,
 )
 """For tests and measurements that do more in a second than people's agents and pages."""

@@ -10,11 +10,8 @@ from websockets.sync.client import ClientConnection, connect
 
 from pedelec.errors import Code
 from pedelec.protocol import (
-    PROTOCOL_VERSION,
     CheckArgs,
     ErrorEvent,
-    GetApprovalStatus,
-    Hello,
     JsonObject,
     Limits,
     OfferTools,
@@ -22,7 +19,6 @@ from pedelec.protocol import (
     Pong,
     Response,
     ToolCall,
-    encode,
 )
 from tests.harness import CoreProcess, PageClient, tool
 
@@ -106,12 +102,6 @@ def read_to_the_end(connection: ClientConnection) -> None:
         connection.recv(20)
 
 
-def ask_without_reading(connection: ClientConnection) -> None:
-    """Send requests whose answers are as long as they are."""
-    for number in range(100):
-        connection.send(encode(GetApprovalStatus(request_id=f"{number}{'x' * 1_000_000}")))
-
-
 def close_code(connection: ClientConnection) -> int | None:
     """Read until the connection is over; the code that Core closed it with."""
     with pytest.raises(ConnectionClosed) as caught:
@@ -158,20 +148,6 @@ def test_a_frame_that_is_no_message_is_answered_and_harms_nothing(
 def test_frames_in_pieces_are_read_as_one(page: PageClient) -> None:
     page.socket.send(['{"type":', '"ping",', '"id":9}'])
     assert page.receive(Pong).id == 9
-
-
-def test_a_page_that_does_not_read_is_cut_off_and_others_are_not_kept_waiting(
-    core: CoreProcess, page: PageClient
-) -> None:
-    page.create_session([tool("probe")])
-    with page_socket(core, core.url) as deaf:
-        deaf.send(encode(Hello(protocol=PROTOCOL_VERSION, page_instance_id="deaf", sdk_version="0")))
-        with pytest.raises(ConnectionClosed):
-            ask_without_reading(deaf)
-    assert "reads too slowly" in core.log
-    running = core.start_cli("tool-call", "probe", "{}")
-    page.submit(page.receive(ToolCall), "alive")
-    assert running.finish().json["result"] == "alive"
 
 
 def test_messages_arrive_in_the_order_in_which_they_were_sent(page: PageClient) -> None:

@@ -17,14 +17,11 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
-from pedelec.protocol import Limits
-
 from .calls import CallKey
 from .gateway import Gateway
 from .wire import CHANNEL_SCOPE, Channel
 
 MAX_SESSIONS: Final = 100
-MAX_BODY_BYTES: Final = Limits().max_frame_bytes
 
 _log = logging.getLogger(__name__)
 
@@ -41,13 +38,13 @@ logging.getLogger("mcp.server.streamable_http").addFilter(is_worth_a_line)
 class HttpEndpoint:
     """The ASGI app behind `/mcp`. Works while its `run` context lasts."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, max_body_bytes: int) -> None:
         self._gateway = gateway
         self._manager = StreamableHTTPSessionManager(
             gateway.server,
             # Host and Origin are checked for every request of Core, before it gets here.
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-            max_request_body_size=MAX_BODY_BYTES,
+            max_request_body_size=max_body_bytes,
             max_sessions=MAX_SESSIONS,
         )
         self.run = self._manager.run

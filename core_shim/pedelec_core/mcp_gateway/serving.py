@@ -16,7 +16,7 @@ class Serving:
 
     def __init__(self, hub: Hub, desk: AgentDesk, rank: Callable[[str], int]) -> None:
         self._gateway = Gateway(hub, desk, rank)
-        self.http = HttpEndpoint(self._gateway)
+        self.http = HttpEndpoint(self._gateway, hub.limits.wire.max_frame_bytes)
         self.run = self.http.run
         self.close = self._gateway.close
 

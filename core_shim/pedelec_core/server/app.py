@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 
 from pedelec_core import __version__
 from pedelec_core.approval_desk import ApprovalDesk
+from pedelec_core.limits import ConnectionLimits
 from pedelec_core.page_desk import PageDesk
 from pedelec_core.runtime.manifest import MANIFEST_NAME, RUNTIME_DIR, WHEELS_DIR
 
@@ -41,6 +42,7 @@ def build_app(
     token: str,
     guard: Guard,
     site: Path | None,
+    limits: ConnectionLimits,
 ) -> Starlette:
     """Put the app together.
 
@@ -52,12 +54,13 @@ def build_app(
         token: what they have to show.
         guard: who may send a request at all.
         site: the folder served at `/`, or None for a note that there is none.
+        limits: on the pages' connections.
     """
     sdk_files = Files(Path(str(files("pedelec"))) / "static", cross_origin=True)
     inspector_files = Files(Path(str(files("pedelec_core"))) / "inspector" / "static", cross_origin=True)
     routes: list[BaseRoute] = [
         Route(HEALTH_PATH, _health),
-        WebSocketRoute(PAGE_PATH, PageEndpoint(desk)),
+        WebSocketRoute(PAGE_PATH, PageEndpoint(desk, limits.unsent_bytes)),
         *ApprovalPage(approvals, guard).routes(),
         WebSocketRoute(INSPECTOR_PATH, inspector),
         Route(MCP_PATH, BearerMiddleware(mcp, token)),

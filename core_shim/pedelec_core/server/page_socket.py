@@ -23,14 +23,12 @@ from websockets.exceptions import InvalidState
 from websockets.frames import Frame
 
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import ErrorEvent, Limits, encode
+from pedelec.protocol import ErrorEvent, encode
 from pedelec_core.hub import PageConnection
+from pedelec_core.limits import ConnectionLimits
 
 CLOSE_UNSUPPORTED_DATA: Final = 1003
 CLOSE_INTERNAL_ERROR: Final = 1011
-
-MAX_UNSENT_BYTES: Final = 4 * Limits().max_frame_bytes
-"""A page that leaves more than this unread is cut off: its share of memory is spent."""
 
 HOLD_SECONDS: Final = 0.01
 """How long a frame that nobody waits for is held back, that it may share its way with the next one."""
@@ -121,15 +119,17 @@ class PageSocket:
         websocket: accepted already.
         origin: where the page comes from.
         protocol: below it.
+        max_unsent: bytes. A page that leaves more than this unread is cut off: its share of memory is spent.
     """
 
-    def __init__(self, websocket: WebSocket, origin: str, protocol: PageProtocol) -> None:
+    def __init__(self, websocket: WebSocket, origin: str, protocol: PageProtocol, max_unsent: int) -> None:
         self.id = secrets.token_hex(8)
         self.origin = origin
         self._websocket = websocket
         self._protocol = protocol
         self._held: list[str] = []
         self._release: asyncio.TimerHandle | None = None
+        self._max_unsent = max_unsent
         self._closing: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -152,7 +152,7 @@ class PageSocket:
         if self._closed or not held:
             return
         self._protocol.send_texts(held)
-        if self._protocol.unsent_bytes > MAX_UNSENT_BYTES:
+        if self._protocol.unsent_bytes > self._max_unsent:
             _log.warning("page %s reads too slowly: cut off", self.id)
             self.cut()
 
@@ -207,14 +207,15 @@ class PageSocket:
 class PageEndpoint:
     """The ASGI app behind `/page`. The guard has seen to it that there is one, approved, `Origin`."""
 
-    def __init__(self, desk: FrameDesk) -> None:
+    def __init__(self, desk: FrameDesk, max_unsent: int = ConnectionLimits().unsent_bytes) -> None:
         self._desk = desk
+        self._max_unsent = max_unsent
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         websocket = WebSocket(scope, receive, send)
         await websocket.accept()
         protocol: PageProtocol = scope["extensions"][_PROTOCOL]["protocol"]
-        page = PageSocket(websocket, websocket.headers["origin"], protocol)
+        page = PageSocket(websocket, websocket.headers["origin"], protocol, self._max_unsent)
         self._desk.opened(page)
         try:
             await page.serve(self._desk)

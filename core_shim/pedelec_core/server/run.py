@@ -9,6 +9,7 @@ import contextlib
 import gc
 import logging
 import os
+import resource
 import signal
 import socket
 import time
@@ -31,7 +32,7 @@ from pedelec_core.inspector.commands import commands_for
 from pedelec_core.inspector.desk import InspectorDesk
 from pedelec_core.ipc import LocalServer
 from pedelec_core.journal import Journal, JournalError
-from pedelec_core.limits import CoreLimits
+from pedelec_core.limits import ConnectionLimits, CoreLimits
 from pedelec_core.loop_guard import LoopLimits
 from pedelec_core.mcp_gateway.door import McpDoor
 from pedelec_core.origins import ORIGINS_NAME, OriginStore
@@ -45,11 +46,17 @@ from pedelec_core.terminal_asker import TerminalAsker
 from .app import build_app
 from .approval_page import approval_link
 from .guard import LOOPBACK_NAMES, Guard
+from .http_protocol import bounded
 from .inspector_socket import InspectorEndpoint
 from .listen import listen, listen_on_twin, url_of
 from .page_socket import PageProtocol
 
 _STOP_SECONDS: Final = 1
+_OTHER_FILES: Final = 256
+
+_READ_FOR_ITS_ID: Final = 2
+"""Up to so many times the limit, a frame is read so that the request it was can be answered; larger ones end
+their connection."""
 
 _log = logging.getLogger(__name__)
 
@@ -104,6 +111,7 @@ def serve(options: ServeOptions, announce: Callable[[str], None]) -> None:
     """
     if options.site is not None and not options.site.is_dir():
         raise CommandError(f"The site {options.site} is not a folder.")
+    _make_room_for(options.limits.connections)
     state_dir = StateDir(options.state_dir)
     state_dir.prepare()
     with state_dir.held(), state_dir.socket_path() as socket_path:
@@ -113,6 +121,17 @@ def serve(options: ServeOptions, announce: Callable[[str], None]) -> None:
             core = _Core(options, state_dir, socket_path, origins, listener, journal)
             with core.twin or contextlib.nullcontext():
                 asyncio.run(core.run(announce))
+
+
+def _make_room_for(limits: ConnectionLimits) -> None:
+    """Have the system allow as many open files as there may be connections, as far as it lets us."""
+    wanted = limits.connections + limits.local_connections + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _journal(options: ServeOptions, state_dir: StateDir) -> contextlib.AbstractContextManager[Journal | None]:
@@ -161,15 +180,17 @@ class _Core:
         token = self._state_dir.token()
         approvals = ApprovalDesk(self._origins, guard.own_origins)
         pages = PageDesk(hub, approvals)
+        limits = self._options.limits
+        inspector = self._inspector(hub, desk, guard)
         app = build_app(
-            pages, approvals, self._inspector(hub, desk, guard), mcp, token, guard, self._options.site
+            pages, approvals, inspector, mcp, token, guard, self._options.site, limits.connections
         )
-        server = _Server(_uvicorn_config(app, self._options.limits))
+        server = _Server(_uvicorn_config(app, limits))
         approvals.watch(pages.origins_changed)
         pages.origins_changed()  # what was revoked while no Core ran
         terminal = self._terminal(approvals)
         approvals.start(terminal)
-        async with LocalServer(desk, self._socket_path, mcp.serve_lines):
+        async with LocalServer(desk, self._socket_path, mcp.serve_lines, limits):
             listeners = [self._listener, *([] if self.twin is None else [self.twin])]
             serving = asyncio.create_task(server.serve(sockets=listeners))
             try:
@@ -261,9 +282,9 @@ def _warn_without_bundle() -> None:
 def _uvicorn_config(app: ASGIApp, limits: CoreLimits) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="h11",
+        http=bounded(limits.connections),
         ws=PageProtocol,
-        ws_max_size=limits.wire.max_frame_bytes,
+        ws_max_size=_READ_FOR_ITS_ID * limits.wire.max_frame_bytes,
         ws_ping_interval=None,  # pages have heartbeats of our own
         # Loopback gains nothing from compression, and a small frame could unpack to a huge one.
         ws_per_message_deflate=False,
