@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Files of tests side by side, in their order: browsers come last, and leave no room for another loop.
 SIDE_BY_SIDE = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test bench screenshots lint release lock clean
+.PHONY: demo test bench screenshots fuzz lint release lock clean
 
 demo: ## Core with the demo page at http://127.0.0.1:$(PORT)/; OPEN=0 opens no browser
 	@scripts/setup.sh demo
@@ -27,6 +27,11 @@ bench: ## the measurements, as ratios; NAME="…" runs some (python -m bench --l
 screenshots: ## the pictures of the README, taken of the real demo
 	@scripts/setup.sh test
 	@$(PYTHON) -m scripts.screenshots
+
+fuzz: ## 100 000 inputs that nobody would send, and as many as coverage finds in a minute where atheris is there
+	@scripts/setup.sh test
+	@$(PYTHON) -m pytest -q tests/security/test_fuzz.py --fuzz 100000
+	@$(PYTHON) -m tests.security.atheris_run 60
 
 lint: ## the gates: lint rules, format, types
 	@$(PYTHON) -m ruff check .

@@ -15,6 +15,7 @@ settings.load_profile("quick")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--chaos N` plays at least N schedules of faults."""
+    parser.addoption("--fuzz", type=int, default=5_000, metavar="N", help="unlikely inputs to try")
     parser.addoption("--chaos", type=int, default=300, metavar="N", help="schedules of faults to play")
 
 

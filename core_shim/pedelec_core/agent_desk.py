@@ -28,6 +28,7 @@ from pedelec_core.failure_log import FailureLog
 from pedelec_core.hub import Hub, Waiter, new_id, now
 from pedelec_core.invocation import Answer, Call, ClientAnswer, Decision
 from pedelec_core.loop_guard import LoopLimits
+from pedelec_core.page_text import UNTRUSTED_NOTE
 from pedelec_core.registry import parse_args
 from pedelec_core.sessions import Session
 
@@ -57,6 +58,8 @@ class CallAnswer:
     late: bool = False
     remark: str | None = None
     """What else the agent should know: that this call fails again and again."""
+    untrusted: bool = False
+    """The tool returns what others than the user and the page's author wrote."""
 
     @property
     def invocation_id(self) -> str:
@@ -71,6 +74,8 @@ class CallAnswer:
         """`{"ok":true,"result":…,"invocationId":…}`, or `error` in place of `result`."""
         outcome = self.answer.outcome
         told: dict[str, JsonValue | RawJson] = {"ok": outcome.error is None}
+        if self.untrusted and outcome.error is None:
+            told["notice"] = UNTRUSTED_NOTE  # before the result: what is long may be cut
         if outcome.error is None:
             told["result"] = outcome.result
         else:
@@ -124,7 +129,8 @@ class RunningCall:
         self._failures.note(self.invocation_id, self._call, outcome)
         if outcome is not answer.outcome:
             answer = replace(answer, outcome=outcome)
-        return CallAnswer(answer, remark=remark)
+        untrusted = _is_untrusted(self._session, self._call.tool)
+        return CallAnswer(answer, remark=remark, untrusted=untrusted)
 
     def waiting(self) -> Waiting:
         """What the call waits to have answered by a person."""
@@ -277,7 +283,8 @@ class AgentDesk:
         if invocation is None:
             raise call_errors.unknown_invocation(invocation_id)
         if (late := self._hub.commits.outcome(invocation, late=True)) is not None:
-            return CallAnswer(Answer("", invocation, late), late=True)
+            untrusted = session is not None and _is_untrusted(session, invocation.call.tool)
+            return CallAnswer(Answer("", invocation, late), late=True, untrusted=untrusted)
         outcome = self._hub.commits.outcome(invocation)
         may_come = session is not None and session.live and invocation.running_on_page
         if outcome is None or (outcome.error is not None and may_come):
@@ -287,7 +294,8 @@ class AgentDesk:
             assert session is not None
             facts = facts_of(session, invocation.call.tool, invocation.call.args.text, door)
             outcome = replace(outcome, error=PedelecError.from_wire(advise(outcome.error, facts)))
-        return CallAnswer(Answer("", invocation, outcome))
+        untrusted = session is not None and _is_untrusted(session, invocation.call.tool)
+        return CallAnswer(Answer("", invocation, outcome), untrusted=untrusted)
 
     def lint(self, thread_id: str | None) -> JsonObject:
         """What is wrong with a session's tools, and with the errors that its page gave."""
@@ -362,6 +370,11 @@ class AgentDesk:
         if session is None or not session.live:
             raise _no_session(Code.THREAD_NOT_FOUND, f"No live session is called {thread_id}.", live)
         return session
+
+
+def _is_untrusted(session: Session, tool: str) -> bool:
+    """Whether a tool's results are others' words; so they are where it is not known any more."""
+    return not session.registry.knows(tool) or session.registry.get(tool).untrusted_content
 
 
 def _summary(session: Session) -> JsonObject:

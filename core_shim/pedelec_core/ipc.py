@@ -31,6 +31,7 @@ from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
 from pedelec_core.call_events import CallEvent
 from pedelec_core.command_errors import CommandError
 from pedelec_core.limits import CoreLimits
+from pedelec_core.page_text import safe_json
 
 _DRAIN_SECONDS: Final = 1
 _DRAIN_CHUNK: Final = 64 * 1024
@@ -318,7 +319,7 @@ class _Connection:
 
 
 def _encode(line: _Line) -> bytes:
-    return encode_object(line).encode() + b"\n"
+    return safe_json(encode_object(line)).encode() + b"\n"
 
 
 def _failure(error: PedelecError, invocation_id: str | None = None) -> JsonObject:

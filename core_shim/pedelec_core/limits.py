@@ -40,6 +40,8 @@ class PageLimits:
     """Attached at a time."""
     requests_per_page: int = 64
     """Requests of one connection that are not answered yet; results are not counted."""
+    faults_per_page: int = 100
+    """Frames of one connection that are no messages; one more ends it."""
     sessions_per_second: float = 2.0
     """How fast an origin may ask for sessions, in the long run."""
     sessions_at_once: int = 64

@@ -114,6 +114,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME=VALUE",
         help="set a limit anew, such as calls-per-second=20; may be given several times (docs/security.md)",
     )
+    serve.add_argument(
+        "--log-payloads",
+        action="store_true",
+        help="write the arguments and results of all calls to the log (default: sizes alone)",
+    )
     serve.set_defaults(run=_serve)
 
     mcp = commands.add_parser("mcp", parents=[state], help="serve an MCP client on stdin and stdout")
@@ -235,6 +240,7 @@ def _serve(options: argparse.Namespace) -> int:
             loop_limits=LoopLimits(calls_per_turn=options.calls_per_turn, failures=options.failures_in_a_row),
             inspector=options.inspector,
             limits=with_settings(options.limit),
+            log_payloads=options.log_payloads,
         ),
         _announce,
     )

@@ -60,6 +60,7 @@ from pedelec_core.sessions import Session
 from pedelec_core.unread_frames import is_too_large, request_id_of
 
 CLOSE_PROTOCOL_ERROR = 1002  # RFC 6455, section 7.4.1
+CLOSE_POLICY_VIOLATION = 1008  # RFC 6455, section 7.4.1
 CLOSE_TRY_AGAIN_LATER = 1013  # the registry of RFC 6455, section 11.7
 CLOSE_REPLACED = 4001  # RFC 6455, section 7.4.2: ours to choose
 
@@ -106,6 +107,8 @@ class _Page:
     """Cuts it off, unless it says hello before."""
     unanswered: int = 0
     """How many of its requests it has not been answered yet; results are not counted."""
+    faults: int = 0
+    """How many of its frames could not be read."""
     waiting: dict[str, str] = field(default_factory=dict)
     """By the ids of requests that wait for a person: what to call them to the approver."""
 
@@ -182,14 +185,17 @@ class PageDesk:
     def frame(self, connection: PageConnection, text: str) -> None:
         """One frame of a page. Whatever is wrong with it is told to the page."""
         page = self._pages.get(connection.id)
-        if page is None:
+        if page is None or page.faults > self._hub.limits.pages.faults_per_page:
             return
         self._heartbeats.heard(connection)
         try:
             message = self._read(text)
         except PedelecError as error:
             told = error.request_id if isinstance(error, ProtocolError) else None
-            _refuse(page, error, told or request_id_of(text))
+            _refuse(page, error, request_id_of(text, told))
+            page.faults += 1
+            if page.faults > self._hub.limits.pages.faults_per_page:
+                page.close(CLOSE_POLICY_VIOLATION, "too many frames that are no messages")
             return
         if isinstance(message, _COUNTED):
             try:

@@ -6,6 +6,7 @@ Owns how much is looked at for that. The frame itself is never parsed here.
 import re
 from typing import Final
 
+from pedelec.json_safe import is_encodable
 from pedelec_core.page_text import MAX_ID_CHARS
 
 _BYTES_PER_CHAR: Final = 4  # in UTF-8, at most
@@ -23,7 +24,12 @@ def is_too_large(frame: str, max_bytes: int) -> bool:
     return chars > max_bytes or len(frame.encode("utf-8", "surrogatepass")) > max_bytes
 
 
-def request_id_of(frame: str) -> str | None:
-    """The request id of a frame that begins as the SDK's do."""
+def request_id_of(frame: str, read: str | None = None) -> str | None:
+    """The request id of a frame: the one that was `read`, else that of one which begins as the SDK's do.
+
+    One that could not be sent back is none.
+    """
     found = _BEGINNING.match(frame)
-    return found[1] if found else None
+    request_id = read if read is not None else found[1] if found else None
+    is_usable = request_id is not None and len(request_id) <= MAX_ID_CHARS and is_encodable(request_id)
+    return request_id if is_usable else None

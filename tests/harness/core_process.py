@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.harness import error_rules
+from tests.harness import error_rules, log_rules
 
 WAIT_SECONDS = 20.0
 """How long anything may take on a busy machine before a test fails."""
@@ -153,6 +153,7 @@ class CoreProcess:
         self._log_path = state_dir.with_name(f"{state_dir.name}.log")
         self._process: subprocess.Popen[bytes] | None = None
         self._calls: list[CliCall] = []
+        self._secrets: list[str] = []
         self.url = ""
 
     def __enter__(self) -> Self:
@@ -170,6 +171,8 @@ class CoreProcess:
                 self.stop()
         if self._process is not None:
             self.kill()
+        if error is None and "--log-payloads" not in self._command:
+            log_rules.check(self.log, self._secrets)
 
     def start(self) -> None:
         """Start Core and wait until it says that it is ready."""
@@ -180,6 +183,7 @@ class CoreProcess:
         line = self._first_line()
         assert line.startswith("ready http://"), f"{line!r}\n{self.log}"
         self.url = line.removeprefix("ready ")
+        self._secrets = log_rules.secrets_of(self.state_dir)
 
     def _first_line(self) -> str:
         stdout = self.process.stdout

@@ -26,6 +26,7 @@ from pedelec_core import __version__
 from pedelec_core.agent_desk import AgentDesk
 from pedelec_core.approval_desk import ApprovalDesk, approve_or_say_why
 from pedelec_core.approvals import ApprovalTimes
+from pedelec_core.call_log import CallLog
 from pedelec_core.command_errors import CommandError
 from pedelec_core.hub import Hub
 from pedelec_core.inspector.commands import commands_for
@@ -79,6 +80,7 @@ class ServeOptions:
     inspector: bool = False
     """Whether the pages of approved origins, too, may look at their own sessions."""
     limits: CoreLimits = field(default_factory=CoreLimits)
+    log_payloads: bool = False
 
 
 class _Server(uvicorn.Server):
@@ -170,6 +172,7 @@ class _Core:
         grace = self._options.grace_seconds
         times = None if grace is None else SessionTimes(end_grace=grace, loss_grace=grace)
         hub = Hub(limits=self._options.limits, journal=self._journal, times=times)
+        hub.observe(CallLog(time.monotonic, payloads=self._options.log_payloads))
         if self._journal is not None:
             hub.restore(self._journal)
         guard = Guard(self._port, self._origins.is_approved, self._own_names())

@@ -1,6 +1,8 @@
 """How limits are set, and how rates are counted."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -29,6 +31,12 @@ def test_a_setting_that_cannot_be_is_refused_with_its_reason(setting: str) -> No
     name = setting.partition("=")[0]
     with pytest.raises(ValueError, match=name or "there is no limit"):
         with_settings([setting])
+
+
+def test_the_page_of_the_protocol_has_every_limit_with_its_default() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text()
+    told = re.findall(r"^\| `([a-z-]+)` \| ([0-9.]+) \|", text, flags=re.MULTILINE)
+    assert told == [(name, str(value)) for name, value in CoreLimits().by_name().items()]
 
 
 def test_a_bucket_lets_a_burst_through_and_then_its_rate() -> None:

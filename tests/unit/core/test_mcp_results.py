@@ -15,6 +15,7 @@ from pedelec_core.invocation import Answer, Call, Invocation, OpenQuestion, Outc
 from pedelec_core.mcp_gateway import results
 from pedelec_core.mcp_gateway.catalogue import Catalogue, Entry
 from pedelec_core.mcp_gateway.progress import ProgressPump
+from pedelec_core.page_text import UNTRUSTED_NOTE
 from tests.unit.core.offers import session
 
 
@@ -170,7 +171,7 @@ def test_what_others_wrote_comes_with_a_warning_before_it(value: Any) -> None:
     object.__setattr__(listed.tool, "untrusted_content", True)
     wire = wire_of(results.of_answer(answer_of(Outcome(result=RawJson(encode_value(value)))), listed))
     plain = result(value)
-    assert wire["content"] == [{"type": "text", "text": results.UNTRUSTED_NOTE}, *plain["content"]]
+    assert wire["content"] == [{"type": "text", "text": UNTRUSTED_NOTE}, *plain["content"]]
     assert wire.get("structuredContent") == plain.get("structuredContent")
 
 
