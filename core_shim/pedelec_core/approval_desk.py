@@ -107,6 +107,7 @@ class ApprovalDesk:
         """
         waiter = secrets.token_hex(8)
         now = time.monotonic()
+        self._notice_changes(now)  # it may have been revoked a moment ago
         pending, says_more = self._approvals.ask(origin, claim, waiter, now)
         self._waiting[waiter] = decided
         if says_more:
@@ -189,15 +190,19 @@ class ApprovalDesk:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
         now = time.monotonic()
-        approved = self._origins.all_approved()
-        if approved != self._known:
-            for revoked in self._known - approved:
-                self._approvals.refuse(revoked, now)
-            self._known = approved
-            for watcher in self._watchers:
-                watcher()
+        self._notice_changes(now)
         for settled in (*self._approvals.settle_approved(self.is_approved, now), *self._approvals.tick(now)):
             self._tell(settled)
+
+    def _notice_changes(self, now: float) -> None:
+        approved = self._origins.all_approved()
+        if approved == self._known:
+            return
+        for revoked in self._known - approved:
+            self._approvals.refuse(revoked, now)
+        self._known = approved
+        for watcher in self._watchers:
+            watcher()
 
 
 def approve_or_say_why(desk: ApprovalDesk, origin: str, *, approve: bool) -> str:

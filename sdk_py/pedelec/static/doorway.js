@@ -156,7 +156,10 @@
       }
       this.#socket.addEventListener("open", () => this.#greet());
       this.#socket.addEventListener("message", ({ data }) => this.#hear(JSON.parse(data)));
-      this.#socket.addEventListener("close", () => this.#settle.reject(new Error("closed")));
+      // Where the page's policy forbids it, Chromium tells of the error alone.
+      for (const end of ["close", "error"]) {
+        this.#socket.addEventListener(end, () => this.#settle.reject(new Error(end)));
+      }
       claim.onMore(() => this.#waits && this.#ask());
     }
 
