@@ -5,10 +5,12 @@ or a dataclass), and that pydantic changes nothing on the way that nobody asked 
 """
 
 import collections.abc
+import types
 import typing
 from dataclasses import is_dataclass
 from typing import Any
 
+from pedelec.errors import PedelecError
 from pedelec.protocol import JsonObject
 from pedelec.typed_schemas import untitled_schemas
 
@@ -46,11 +48,18 @@ class ResultWriter:
         return _with_nan(written, kept)
 
 
-def awaited(annotation: Any) -> Any:
-    """What is declared to come out of a function at last, whether or not it has to be awaited."""
+def declared(annotation: Any) -> Any:
+    """What a return annotation says of results: awaited at last, and leaving out errors that are returned."""
     while typing.get_origin(annotation) in _AWAITABLES:
         annotation = typing.get_args(annotation)[-1]
-    return annotation
+    if typing.get_origin(annotation) not in (types.UnionType, typing.Union):
+        return annotation
+    options = [each for each in typing.get_args(annotation) if not _is_error(each)]
+    return typing.Union[tuple(options)] if options else Any  # noqa: UP007 - known when it runs, not before
+
+
+def _is_error(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, PedelecError)
 
 
 def schema_of(annotation: Any) -> JsonObject | None:

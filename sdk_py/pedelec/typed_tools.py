@@ -21,7 +21,7 @@ from pedelec.errors import Code, PedelecError
 from pedelec.json_safe import MAX_SAFE_INT
 from pedelec.protocol import JsonObject, to_camel
 from pedelec.tools import ToolDefinition, ToolOptions, define_tool
-from pedelec.typed_results import ResultWriter, awaited, schema_of, writer_of
+from pedelec.typed_results import ResultWriter, declared, schema_of, writer_of
 from pedelec.typed_schemas import untitled_schemas
 from pedelec.typed_violations import args_invalid
 
@@ -117,7 +117,7 @@ class _Signature:
             self._wire_names = [str(field.alias) for field in self._model.model_fields.values()]
             if len(set(self._wire_names)) != len(self._wire_names):
                 raise self._refusal(f"two parameters have one name on the wire: {self._wire_names}.")
-            returned = awaited(hints.get("return"))
+            returned = declared(hints.get("return"))
             self._writer = writer_of(returned)
             self.result_schema = schema_of(returned)
         except PedelecError:

@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, TextContent, Tool
 
 from pedelec.errors import Code
-from pedelec.protocol import JsonObject, JsonValue, ToolCall, ToolCancel, ToolProgress
+from pedelec.protocol import JsonObject, JsonValue, OfferTools, ToolCall, ToolCancel, ToolProgress
 from tests.harness import CoreProcess, PageClient, tool
 from tests.harness.core_process import WAIT_SECONDS
 from tests.harness.mcp_client import WAYS, Way, mcp_client
@@ -342,6 +342,11 @@ async def test_changes_are_heard_while_connected(core: CoreProcess, page: PageCl
         await asyncio.to_thread(page.create_session, [tool("fresh")])
         await asyncio.wait_for(changed.wait(), WAIT_SECONDS)
         assert "fresh" in [each.name for each in (await client.list_tools()).tools]
+        changed.clear()
+        found = OfferTools(request_id=page.next_id(), session_id=page.session_id, tools=[tool("found")])
+        await asyncio.to_thread(page.request, found)
+        await asyncio.wait_for(changed.wait(), WAIT_SECONDS)
+        assert "found" in [each.name for each in (await client.list_tools()).tools]
         changed.clear()
         await asyncio.to_thread(page.end_session)
         page.session_id = ""

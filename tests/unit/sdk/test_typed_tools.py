@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from pedelec import PedelecError, ToolContext, tool
+from pedelec import PedelecError, ToolContext, ToolError, tool
 from pedelec.context import CancelSignal
 from pedelec.typed_tools import TypedTool
 from tests.unit.sdk.scripted_core import ScriptedCore, open_session
@@ -414,6 +414,18 @@ async def test_a_model_s_result_schema_is_what_pydantic_writes() -> None:
     assert set(schema["properties"]) == {"leftEdge", "topEdge"}  # type: ignore[arg-type]
     assert await result_of(edges, {}) == {"leftEdge": 1.0, "topEdge": 0.0}
     assert edges.to_wire()["resultSchema"] == schema
+
+
+async def test_an_error_that_may_be_returned_is_no_part_of_the_result_s_type() -> None:
+    @tool
+    def edges(fail: bool = False) -> Point | ToolError:
+        """Tell the edges, if there are any."""
+        return ToolError.permanent("NO_EDGES", "None.") if fail else Point(left_edge=1)
+
+    assert edges.result_schema is not None
+    assert set(edges.result_schema["properties"]) == {"leftEdge", "topEdge"}  # type: ignore[arg-type]
+    assert await result_of(edges, {}) == {"leftEdge": 1.0, "topEdge": 0.0}
+    assert (await result_of(edges, {"fail": True}))["error"]["code"] == "NO_EDGES"
 
 
 def test_the_result_schema_can_be_another_or_none() -> None:

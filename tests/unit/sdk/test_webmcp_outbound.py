@@ -25,8 +25,8 @@ class Page:
         self.browser = BrowserTwin()
         self.numbers = iter(f"s{number}" for number in range(1, 100))
         self.core.answers["create_session"] = lambda frame: ok(frame, sessionId=next(self.numbers))
-        host = MemoryHost(self.core._accept, model_context=self.browser)
-        self.client = Pedelec(host=host)
+        self.host = MemoryHost(self.core._accept, model_context=self.browser)
+        self.client = Pedelec(host=self.host)
 
     async def session(self, *tools: Any, webmcp: Any = True) -> PedelecSession:
         return await self.client.create_session("", tools, webmcp=webmcp)
@@ -116,6 +116,19 @@ async def test_a_tool_without_a_handler_says_so() -> None:
     session = await page.session(probe())
     session._stop_holding()
     assert (await page.browser.call("probe"))["error"]["code"] == "TOOL_HANDLER_NOT_FOUND"
+
+
+async def test_a_call_that_needs_approval_waits_for_it() -> None:
+    page = Page()
+    await page.session(probe(lambda: "done", approval="always"))
+    for accepted, expected in ((True, "done"), (False, "TOOL_DENIED")):
+        _, answer = page.browser.begin("probe")
+        await settle()
+        assert not answer.done()
+        page.host.dialog.answer(accepted=accepted)
+        async with asyncio.timeout(5):
+            told = await answer
+        assert (told if accepted else told["error"]["code"]) == expected
 
 
 @pytest.mark.parametrize("given", ["{", "[1]", "5", '{"n": 1e999}', NOT_JSON])
