@@ -1,35 +1,50 @@
-"""From the script tag to the first tool call answered, against `loadPyodide()` alone, from a warm cache."""
+"""From the script tag to the first answer, against `loadPyodide()` alone; and what comes over the wire.
+
+Warm: the same browser context, each page visited before. Cold: a new context for each page.
+"""
 
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from time import time
 
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from bench.agent import AgentConnection
 from bench.browsers import READY_SECONDS, SITE, open_browser
-from bench.model import Measurement, Scenario
+from bench.model import Budget, Measurement, Scenario
 from bench.rounds import interleave
 from pedelec_core.runtime.progress import Progress
 from tests.harness import CoreProcess
 
 ROUNDS = {"chromium": 3, "firefox": 2}
+SCHEMA_BUDGETS = {"chromium": Budget(0.30), "firefox": Budget(0.50)}
+TYPED_BUDGETS = {"chromium": Budget(0.33), "firefox": Budget(0.50)}
+COLD_ROUNDS = 3
+COLD_BUDGET = Budget(1.25)
+WIRE_BUDGET_MIB = 16
 
 SCHEMA, TYPED = "start with schema-given tools", "start with typed tools"
 BARE = "loadPyodide() alone"
+COLD, COLD_BARE = "cold start without the snapshot", "cold loadPyodide() alone"
+
+_FETCHED = """() => performance.getEntriesByType("resource")
+    .map(({ name, transferSize }) => [new URL(name).pathname, transferSize])"""
 
 
 def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
-    """Measure in both browsers."""
+    """Measure in both browsers; what needs an empty cache in Chromium alone."""
     with (
         CoreProcess(folder / "state", "--site", str(SITE)) as core,
         AgentConnection(core.runtime["socket"]) as agent,
     ):
-        return [row for browser in ROUNDS for row in _measure(core.url, browser, agent, progress)]
+        warm = [row for browser in ROUNDS for row in _measure_warm(core.url, browser, agent, progress)]
+        with open_browser("chromium") as browser:
+            cold = _measure_cold(core.url, browser, agent, progress)
+            return [*warm, cold, *_measure_wire(core.url, browser)]
 
 
-def _measure(
+def _measure_warm(
     core_url: str, browser_name: str, agent: AgentConnection, progress: Progress
 ) -> Sequence[Measurement]:
     with open_browser(browser_name) as browser, browser.new_context() as context:
@@ -41,7 +56,51 @@ def _measure(
         samples = interleave(
             contenders, rounds=ROUNDS[browser_name], unit="ms", progress=progress, stage=browser_name
         )
-    return [samples.compare(subject, BARE, where=browser_name) for subject in (SCHEMA, TYPED)]
+    budgets = {SCHEMA: SCHEMA_BUDGETS[browser_name], TYPED: TYPED_BUDGETS[browser_name]}
+    return [
+        samples.compare(subject, BARE, where=browser_name, budget=budget)
+        for subject, budget in budgets.items()
+    ]
+
+
+def _measure_cold(core_url: str, browser: Browser, agent: AgentConnection, progress: Progress) -> Measurement:
+    def bare() -> float:
+        with browser.new_context() as context:
+            return _bare_ms(context, f"{core_url}/start_bare.html")
+
+    def plain() -> float:
+        with browser.new_context() as context:
+            return _first_call_ms(context, f"{core_url}/start_plain.html", agent)
+
+    contenders = {COLD_BARE: bare, COLD: plain}
+    samples = interleave(contenders, rounds=COLD_ROUNDS, unit="ms", progress=progress, stage="cold")
+    return samples.compare(COLD, COLD_BARE, where="chromium", budget=COLD_BUDGET)
+
+
+def _measure_wire(core_url: str, browser: Browser) -> Sequence[Measurement]:
+    """The bytes that a first visit costs, in all and for each of the bigger files."""
+    with browser.new_context() as context, context.new_page() as page:
+        _open_until_said(page, f"{core_url}/start_typed.html", "thread ")
+        fetched = sorted(page.evaluate(_FETCHED), key=lambda entry: -entry[1])
+    in_all = _wire("bytes of a first visit", sum(size for _, size in fetched), Budget(1))
+    return [in_all, *(_wire(path, size, None) for path, size in fetched if size > 100_000)]
+
+
+def _wire(what: str, size: int, budget: Budget | None) -> Measurement:
+    mib = size / 2**20
+    ratio = mib / WIRE_BUDGET_MIB
+    return Measurement(
+        what=f"{what} ({mib:.2f} MiB)",
+        baseline=f"{WIRE_BUDGET_MIB} MiB",
+        ratio=ratio,
+        low=ratio,
+        high=ratio,
+        rounds=1,
+        unit="MiB",
+        subject_median=mib,
+        baseline_median=WIRE_BUDGET_MIB,
+        budget=budget,
+    )
 
 
 def _bare_ms(context: BrowserContext, url: str) -> float:

@@ -1,5 +1,6 @@
 """The memory snapshot: which way Python starts, and that pages which share a snapshot share nothing else."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,13 +20,23 @@ def test_python_wakes_up_from_the_snapshot_and_progress_says_so(shared: BrowserP
     assert _paths(shared) == [("snapshot", None)]
 
 
-def test_every_file_of_the_bundle_is_fetched_once(shared: BrowserPage) -> None:
-    fetched = shared.run(
-        """return performance.getEntriesByType("resource")
-            .map(({ name }) => name.replace(/[?].*/, "")).filter((name) => name.includes("/runtime/"))"""
-    )
-    assert len(fetched) > 10
-    assert len(fetched) == len(set(fetched))
+_FETCHED = """return performance.getEntriesByType("resource")
+    .map(({ name, transferSize }) => [new URL(name).pathname, transferSize])"""
+
+
+def test_a_first_visit_fetches_each_file_once_and_at_most_sixteen_mebibytes(
+    context: BrowserContext, core: CoreProcess, site: Path
+) -> None:
+    page = BrowserPage(context, core, site)
+    page.start()
+    fetched = page.run(_FETCHED)
+    names = [name for name, _ in fetched]
+    assert len(names) == len(set(names))
+    bundle = [name for name in names if name.startswith("/runtime/")]
+    memory = [name for name in bundle if "/snapshot/snapshot-" in name and name.endswith(".bin")]
+    assert len(bundle) - len(memory) == 8, bundle
+    assert len(memory) <= 7, memory
+    assert 5 * 2**20 < sum(size for _, size in fetched) <= 16 * 2**20
 
 
 _DRAW = """
