@@ -159,7 +159,7 @@ def test_the_caller_s_abort_reaches_the_handler_and_no_other_call(run: Run) -> N
       }), tool("stay", () => "stayed"));
       const abort = new AbortController();
       const waiting = execute("wait", { n: 1 }, { signal: abort.signal }).catch((error) => error.message);
-      await settled();
+      while (sessions[0].getStatus() === "idle") await settled();
       abort.abort(new Error("my reason"));
       const reason = await waiting;
       while (ended.length === 0) await settled();
@@ -174,7 +174,7 @@ def test_the_end_of_the_session_answers_the_calls_that_run(run: Run) -> None:
     seen = run("""
       const session = await open(tool("wait", async (_, { cancelled }) => { await cancelled; }));
       const waiting = execute("wait");
-      await settled();
+      while (session.getStatus() === "idle") await settled();
       await session.end();
       return await waiting;
     """)

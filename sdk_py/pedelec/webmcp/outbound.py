@@ -11,7 +11,7 @@ import logging
 from typing import Protocol
 
 from pedelec.context import EventContext
-from pedelec.errors import Code, PedelecError
+from pedelec.errors import Code, Effects, PedelecError
 from pedelec.host import ModelContext
 from pedelec.protocol import DEFAULT_TOOL_TIMEOUT_MS, JsonObject, RawJson, ToolCall
 from pedelec.session import PedelecSession
@@ -56,6 +56,7 @@ class _Registration:
         self._context = context
         self._checker = checker
         self._key: int | None = None
+        self._checking: set[int] = set()  # calls whose arguments are being checked, unless called off
 
     async def claim(self) -> None:
         """Take the name, from an older session if need be, and register."""
@@ -91,15 +92,23 @@ class _Registration:
         self._session._owner.start(self._answer(call, given))
 
     def _cancelled(self, call: int) -> None:
-        self._session._give_up_here(_request_id(call), PedelecError(Code.TOOL_CANCELLED), "cancelled")
+        if call in self._checking:
+            self._checking.discard(call)  # it will not be run
+        else:
+            self._session._give_up_here(_request_id(call), PedelecError(Code.TOOL_CANCELLED), "cancelled")
 
     async def _answer(self, call: int, given: RawJson | Exception) -> None:
+        self._checking.add(call)
         try:
             args = answers.read_input(self._name, given)
             await self._checker.check_args(self._session.session_id, self._name, args)
+            if call not in self._checking:
+                raise PedelecError(Code.TOOL_CANCELLED, effects=Effects.NONE)
         except PedelecError as error:
             self._context.answer(call, self._session._failure(self._name, error).text)
             return
+        finally:
+            self._checking.discard(call)
         limit = self._manifest.get("timeoutMs", DEFAULT_TOOL_TIMEOUT_MS)
         assert isinstance(limit, int)
         timer = asyncio.get_running_loop().call_later(limit / 1000, self._time_out, call, limit)

@@ -165,6 +165,20 @@ async def test_the_caller_s_abort_cancels_the_call() -> None:
     page.browser.abort("probe", call)
 
 
+async def test_an_abort_while_the_arguments_are_checked_runs_nothing() -> None:
+    page = Page()
+    held: list[Json] = []
+    page.core.answers["check_args"] = held.append
+    await page.session(probe(lambda: pytest.fail("it ran")))
+    call, answer = page.browser.begin("probe")
+    await page.core.until(lambda: len(held) == 1)
+    page.browser.abort("probe", call)
+    page.core.send(ok(held[0]))
+    async with asyncio.timeout(5):
+        error = (await answer)["error"]
+    assert (error["code"], error["effects"]) == ("TOOL_CANCELLED", "none")
+
+
 async def test_the_tool_s_limit_ends_the_wait_and_a_late_result_changes_nothing() -> None:
     page = Page()
     go = asyncio.Event()
