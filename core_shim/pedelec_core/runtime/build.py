@@ -37,7 +37,7 @@ from pedelec_core.runtime.staging import staging
 from pedelec_core.runtime.verify import check_quickly, find_problems
 
 _THOROUGH_COMPRESSION = 12
-_QUICK_COMPRESSION = 6
+_QUICK_COMPRESSION = 9
 """Of what is made again with each change of the SDK."""
 
 
