@@ -177,7 +177,15 @@ async def test_only_the_consequential_calls_of_a_tool_are_asked_about(says: Any)
         ({"consequential": lambda: None}, True),
         ({"consequential": lambda: False}, False),
     ],
-    ids=str,
+    ids=[
+        "nothing is said",
+        "consequential",
+        "read-only",
+        "read-only and consequential",
+        "a decision that fails",
+        "a decision for nothing",
+        "a decision against",
+    ],
 )
 async def test_what_nobody_says_is_harmless_is_asked_about(fields: Any, is_asked: bool) -> None:
     core = ScriptedCore()
