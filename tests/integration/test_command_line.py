@@ -45,14 +45,19 @@ def test_a_call_reaches_the_page_and_its_result_is_printed(core: CoreProcess, pa
     assert done.stdout.decode() == expected % received.tool_request_id
 
 
-@pytest.mark.parametrize(
-    "text", ["null", "0", "false", '""', "[]", "{}", '{"error":{"code":"NO"}}', '"ä😀\u2028"']
-)
+@pytest.mark.parametrize("text", ["null", "0", "false", '""', "[]", "{}", '{"error":{"code":"NO"}}', '"ä😀"'])
 def test_every_result_is_printed_as_it_is(core: CoreProcess, page: PageClient, text: str) -> None:
     page.create_session([tool("probe")])
     done = call(core, page, "probe", "{}", json.loads(text))
     assert done.status == 0
     assert done.stdout.decode().startswith(f'{{"ok":true,"result":{text},"invocationId":"')
+
+
+def test_a_character_that_breaks_a_line_is_printed_as_its_escape(core: CoreProcess, page: PageClient) -> None:
+    page.create_session([tool("probe")])
+    done = call(core, page, "probe", "{}", "two\u2028lines")
+    assert b'"result":"two\\u2028lines"' in done.stdout
+    assert done.json["result"] == "two\u2028lines"
 
 
 def test_a_result_of_the_full_size_is_printed_whole(core: CoreProcess, page: PageClient) -> None:
