@@ -45,6 +45,18 @@ globalThis.__find = () => { globalThis.WebSocket = Usual; };
 """
 
 
+_REHEARSAL = """
+session = await new_client().create_session(tools=[
+    define_tool(
+        name="rehearse",
+        description="A.",
+        args_schema={"type": "object"},
+        approval="always",
+        handler=lambda: "played",
+    )
+])
+"""
+
 _COUNT_IN_THE_END = """
 for (let left = 100; left > 0 && __countLive() !== given; left--) {
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -121,12 +133,24 @@ class BrowserCall:
         return self._command.finish().json
 
 
+def _rehearse(stage: BrowserStage) -> None:
+    """What is made once for all, at the first session and at the first question, is there before anything
+    is counted.
+    """
+    stage.run(_REHEARSAL)
+    call = stage.start_call("rehearse")
+    stage.decide(accepted=True)
+    assert call.answer()["result"] == "played"
+    stage.run(EPILOGUE)
+
+
 @contextmanager
 def browser_stage(page: BrowserPage) -> Iterator[BrowserStage]:
     """A stage on a page that others use too. What the scenario leaves behind fails it."""
     if not page.run("return '__countLive' in globalThis"):
         page.run(_WATCH_SOCKETS)
         page.python(_ONCE)
+        _rehearse(BrowserStage(page))
     before = page.run("return __countLive()")
     stage = BrowserStage(page)
     try:
