@@ -303,7 +303,7 @@ def test_the_context_has_the_fields_of_the_typescript_sdk(
     thread = make_session(setup="session.onTool('probe', (args, ctx) => ({...ctx, ...fields(ctx)}));")
     shared.run(
         """globalThis.fields = (ctx) => ({
-          signal: ctx.signal instanceof AbortSignal, progress: typeof ctx.progress,
+          signal: ctx.signal instanceof AbortSignal, progress: typeof ctx.progress, ask: typeof ctx.ask,
           cancelled: ctx.cancelled instanceof Promise,
         })"""
     )
@@ -323,7 +323,8 @@ def test_the_context_has_the_fields_of_the_typescript_sdk(
         assert now - 60_000 < ctx[field] <= now
     assert 0 < ctx["remainingMs"] <= 5_000
     assert now - 60_000 < ctx["deadline"] <= now + 5_000
-    assert (ctx["signal"], ctx["progress"], ctx["cancelled"]) == (True, "function", True)
+    assert (ctx["signal"], ctx["cancelled"]) == (True, True)
+    assert (ctx["progress"], ctx["ask"]) == ("function", "function")
 
 
 def test_each_call_gets_arguments_of_its_own(shared: BrowserPage, make_session: MakeSession) -> None:

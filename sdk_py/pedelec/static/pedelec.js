@@ -13,8 +13,9 @@
     /** @param {{code: string, message: string}} envelope with all else that the error tells */
     constructor(envelope) {
       super(envelope.message);
-      // Own and enumerable, as on the plain objects of the TypeScript SDK: they survive {...error} and JSON.
-      Object.defineProperty(this, "message", { enumerable: true });
+      // Own and enumerable, as on the plain objects of the TypeScript SDK: they survive {...error} and JSON,
+      // all in the envelope's order, the message too.
+      delete this.message;
       Object.assign(this, envelope);
     }
 
