@@ -188,6 +188,15 @@ def test_a_deletion_that_the_person_does_not_allow_is_denied(demo: DemoPage) -> 
     assert demo.page.locator("#s3").count() == 1
 
 
+def test_a_reload_in_mid_call_is_told_and_the_board_is_as_it_was(demo: DemoPage) -> None:
+    demo.call("move_shape", shapeId="s4", x=99, y=111)
+    (answer,) = demo.fail("reload")
+    assert answer["error"]["code"] == Code.TOOL_INTERRUPTED
+    demo.wait_until_ready()
+    assert demo.place_of("s4") == (99, 111)
+    assert demo.call("get_selection")["shapeId"] is None
+
+
 def test_a_second_tab_watches_and_is_seen_to(demo: DemoPage) -> None:
     with demo.page.expect_popup() as popup:
         demo.page.locator('[data-failure="tabs"]').click()
@@ -200,15 +209,6 @@ def test_a_second_tab_watches_and_is_seen_to(demo: DemoPage) -> None:
     assert demo.place_of("s4") == (77, 88)
     assert second.place_of("s4") != (77, 88)
     second.page.close()
-
-
-def test_a_reload_in_mid_call_is_told_and_the_board_is_as_it_was(demo: DemoPage) -> None:
-    demo.call("move_shape", shapeId="s4", x=99, y=111)
-    (answer,) = demo.fail("reload")
-    assert answer["error"]["code"] == Code.TOOL_INTERRUPTED
-    demo.wait_until_ready()
-    assert demo.place_of("s4") == (99, 111)
-    assert demo.call("get_selection")["shapeId"] is None
 
 
 # --- for everybody ------------------------------------------------------------------------------------------
