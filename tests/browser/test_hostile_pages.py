@@ -1,6 +1,7 @@
 """A hostile page on another origin, in a real browser, against a real Core. No page here runs Python."""
 
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.other_site import OtherSite, serving
 from tests.harness import CoreProcess, PageClient, run_core, tool
+from tests.harness.core_process import WAIT_SECONDS
 
 _SOCKET = """(url) => new Promise((resolve) => {
   const heard = [];
@@ -52,6 +54,19 @@ def page(context: BrowserContext, evil: OtherSite) -> Page:
 
 def origins(core: CoreProcess) -> bytes:
     return run_core("origins", "--state-dir", str(core.state_dir)).stdout
+
+
+def links(core: CoreProcess) -> list[str]:
+    """The links to its approval page that Core has printed."""
+    return re.findall(r"http://\S+/approve/\S+", core.log)
+
+
+def new_link(core: CoreProcess, before: int) -> str:
+    """The first link after that many."""
+    until = time.monotonic() + WAIT_SECONDS
+    while len(links(core)) <= before:
+        assert time.monotonic() < until, "Core printed no link"
+    return links(core)[before]
 
 
 def outcome(page: Page, expression: str) -> Any:
@@ -150,10 +165,11 @@ def test_the_approval_page_can_be_neither_framed_nor_opened_by_another_page(
     core: CoreProcess, page: Page, evil: OtherSite, context: BrowserContext
 ) -> None:
     """As if the page had come to know its link, which it does not."""
+    before = len(links(core))  # of the other browser's turn
     with PageClient(core.url, origin=evil.origin) as asking:
         asking.socket.send('{"type":"request_approval","requestId":"a","tools":[],"appName":"Prize"}')
         asking.socket.recv(20)
-        link = re.findall(r"http://\S+/approve/\S+", core.log)[-1]
+        link = new_link(core, before)
         page.evaluate(
             """(link) => new Promise((resolve) => {
               const frame = Object.assign(document.createElement("iframe"), { src: link, onload: resolve });

@@ -128,8 +128,8 @@ def test_a_call_that_comes_while_python_starts_is_held_until_the_page_is_ready(
         else:
             held.append(route)
 
-    page.page.route("**/python_stdlib.zip", decide)
-    with page.page.expect_request("**/python_stdlib.zip"):
+    page.page.route("**/pyodide.asm.wasm*", decide)
+    with page.page.expect_request("**/pyodide.asm.wasm*"):
         page.open(
             f"""{LOADER}
             <script type="text/pedelec">
