@@ -38,8 +38,9 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CoreProcess]:
         assert "Traceback" not in running.log
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def evil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OtherSite]:
+    """An origin of each test's own: Core remembers who has asked."""
     with serving(tmp_path_factory.mktemp("evil")) as site:
         site.write("<h1>Win a prize</h1>")
         yield site
@@ -165,7 +166,7 @@ def test_the_approval_page_can_be_neither_framed_nor_opened_by_another_page(
     core: CoreProcess, page: Page, evil: OtherSite, context: BrowserContext
 ) -> None:
     """As if the page had come to know its link, which it does not."""
-    before = len(links(core))  # of the other browser's turn
+    before = len(links(core))
     with PageClient(core.url, origin=evil.origin) as asking:
         asking.socket.send('{"type":"request_approval","requestId":"a","tools":[],"appName":"Prize"}')
         asking.socket.recv(20)

@@ -46,14 +46,15 @@ globalThis.__find = () => { globalThis.WebSocket = Usual; };
 
 
 _REHEARSAL = """
+import js
+
+schema = {"type": "object"}
 session = await new_client().create_session(tools=[
-    define_tool(
-        name="rehearse",
-        description="A.",
-        args_schema={"type": "object"},
-        approval="always",
-        handler=lambda: "played",
-    )
+    define_tool(name=name, description="A.", args_schema=schema, approval=approval, handler=handler)
+    for name, approval, handler in [
+        ("ask", "always", lambda: "played"),
+        ("borrow", None, js.Function("return 'played'")),
+    ]
 ])
 """
 
@@ -134,13 +135,13 @@ class BrowserCall:
 
 
 def _rehearse(stage: BrowserStage) -> None:
-    """What is made once for all, at the first session and at the first question, is there before anything
-    is counted.
+    """What is made once for all, at the first session, question and handler in JavaScript, is there before
+    anything is counted.
     """
     stage.run(_REHEARSAL)
-    call = stage.start_call("rehearse")
+    call = stage.start_call("ask")
     stage.decide(accepted=True)
-    assert call.answer()["result"] == "played"
+    assert call.answer()["result"] == stage.call("borrow") == "played"
     stage.run(EPILOGUE)
 
 
