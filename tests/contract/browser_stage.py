@@ -41,6 +41,7 @@ globalThis.__lose = () => {
   for (const socket of sockets) socket.close();
   sockets.clear();
 };
+globalThis.__allClosed = () => [...sockets].every(({ readyState }) => readyState === Usual.CLOSED);
 globalThis.__find = () => { globalThis.WebSocket = Usual; };
 """
 
@@ -56,6 +57,13 @@ session = await new_client().create_session(tools=[
         ("borrow", None, js.Function("return 'played'")),
     ]
 ])
+"""
+
+_COUNT_AT_REST = """
+for (let left = 100, last = null; left > 0 && __countLive() !== last; left--) {
+  last = __countLive();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+}
 """
 
 _COUNT_IN_THE_END = """
@@ -152,6 +160,8 @@ def browser_stage(page: BrowserPage) -> Iterator[BrowserStage]:
         page.run(_WATCH_SOCKETS)
         page.python(_ONCE)
         _rehearse(BrowserStage(page))
+        page.wait_for("__allClosed()")
+        page.run(_COUNT_AT_REST)
     before = page.run("return __countLive()")
     stage = BrowserStage(page)
     try:
