@@ -9,7 +9,7 @@ import asyncio
 import itertools
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Final, Protocol
 
 from pedelec import json_safe
@@ -18,7 +18,6 @@ from pedelec.protocol import (
     PROTOCOL_VERSION,
     ApprovalPending,
     CheckArgs,
-    CoreMessage,
     CreateSession,
     EndSession,
     ErrorEvent,
@@ -50,6 +49,7 @@ from pedelec_core import __version__, call_errors
 from pedelec_core.admission import Admission
 from pedelec_core.approvals import Claim, claim_of, not_approved
 from pedelec_core.call_events import Progress
+from pedelec_core.connected_page import COUNTED_REQUESTS, ConnectedPage
 from pedelec_core.heartbeats import Heartbeats
 from pedelec_core.hub import Hub, PageConnection, new_id, now
 from pedelec_core.invocation import OpenQuestion
@@ -89,52 +89,8 @@ class Approver(Protocol):
         """Whoever asked is gone."""
 
 
-_COUNTED: Final = (CreateSession, ResumeSession, EndSession, RequestApproval, GetApprovalStatus)
-"""Requests of which a page may have some unanswered. Results are not among them: calls have limits."""
-
 type _Outcome = tuple[JsonObject | None, tuple[Session, int] | None]
 """A message's result, and the session that the page joins once it has been told."""
-
-
-@dataclass(slots=True)
-class _Page:
-    connection: PageConnection
-    hub: Hub
-    number: int
-    """Of its connection, in the order in which they were opened."""
-    instance_id: str = ""
-    hello_due: asyncio.TimerHandle | None = None
-    """Cuts it off, unless it says hello before."""
-    unanswered: int = 0
-    """How many of its requests it has not been answered yet; results are not counted."""
-    faults: int = 0
-    """How many of its frames could not be read."""
-    waiting: dict[str, str] = field(default_factory=dict)
-    """By the ids of requests that wait for a person: what to call them to the approver."""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What it shares with its earlier and later connections, and with no other origin's page."""
-        return self.connection.origin, self.instance_id
-
-    def send(self, message: CoreMessage) -> None:
-        self.hub.tell(self.connection, message)
-
-    def answer(self, request: PageMessage, response: Response) -> None:
-        """Send the one response to a request."""
-
-        def told() -> None:
-            self.unanswered -= isinstance(request, _COUNTED)
-            if response.ok and isinstance(request, SubmitToolResult):
-                self.connection.send_later(encode(response))
-            else:
-                self.connection.send(encode(response))
-
-        self.hub.commits.tell(told)
-
-    def close(self, code: int, reason: str) -> None:
-        """Close once everything said before is sent."""
-        self.hub.commits.tell(lambda: self.connection.close(code, reason))
 
 
 class PageDesk:
@@ -143,15 +99,15 @@ class PageDesk:
     def __init__(self, hub: Hub, approver: Approver, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
         self._hub = hub
         self._approver = approver
-        self._pages: dict[str, _Page] = {}  # by connection id
-        self._newest: dict[tuple[str, str], _Page] = {}  # by origin and instance id
+        self._pages: dict[str, ConnectedPage] = {}  # by connection id
+        self._newest: dict[tuple[str, str], ConnectedPage] = {}  # by origin and instance id
         self._numbers = itertools.count(1)
         self._heartbeats = Heartbeats(hub, heartbeat_seconds)
         self._admission = Admission(hub.limits)
 
     def opened(self, connection: PageConnection) -> None:
         """A page's connection is open. Its first frame has to be `hello`."""
-        page = _Page(connection, self._hub, next(self._numbers))
+        page = ConnectedPage(connection, self._hub, next(self._numbers))
         if self._is_stranger(page) and self._strangers() >= MAX_STRANGERS:
             connection.close(CLOSE_TRY_AGAIN_LATER, "too many pages ask for approval")
             return
@@ -197,7 +153,7 @@ class PageDesk:
             if page.faults > self._hub.limits.pages.faults_per_page:
                 page.close(CLOSE_POLICY_VIOLATION, "too many frames that are no messages")
             return
-        if isinstance(message, _COUNTED):
+        if isinstance(message, COUNTED_REQUESTS):
             try:
                 self._admission.check_request(page.unanswered)
             except PedelecError as error:
@@ -217,7 +173,7 @@ class PageDesk:
             raise ProtocolError(f"An id of the page must not be longer than {MAX_ID_CHARS} characters.")
         return message
 
-    def _answer(self, page: _Page, message: PageMessage) -> None:
+    def _answer(self, page: ConnectedPage, message: PageMessage) -> None:
         request_id: str | None = getattr(message, "request_id", None)
         try:
             result, session = self._handle(page, message)
@@ -231,7 +187,7 @@ class PageDesk:
         if session is not None:
             self._join(page, *session)
 
-    def _refuse_request(self, page: _Page, message: PageMessage, error: PedelecError) -> None:
+    def _refuse_request(self, page: ConnectedPage, message: PageMessage, error: PedelecError) -> None:
         request_id: str | None = getattr(message, "request_id", None)
         if request_id is None:
             _refuse(page, error, None)
@@ -244,7 +200,7 @@ class PageDesk:
             if not self._approver.is_approved(session.origin):
                 self._hub.end(session, "revoked")
 
-    def _handle(self, page: _Page, message: PageMessage) -> _Outcome:
+    def _handle(self, page: ConnectedPage, message: PageMessage) -> _Outcome:
         """What comes of a message; an outcome without a result: it waits for a person.
 
         It is looked at again with their word.
@@ -269,7 +225,7 @@ class PageDesk:
                 return self._serve(page, message)
         return {}, None
 
-    def _serve(self, page: _Page, message: PageMessage) -> _Outcome:
+    def _serve(self, page: ConnectedPage, message: PageMessage) -> _Outcome:
         """A message of a page whose origin is approved."""
         match message:
             case RequestApproval():
@@ -295,13 +251,13 @@ class PageDesk:
                 self._waiting(page, message)
         return {}, None
 
-    def _let_go(self, page: _Page) -> None:
+    def _let_go(self, page: ConnectedPage) -> None:
         """Nobody waits any more for what this connection asked."""
         for waiter in page.waiting.values():
             self._approver.leave(waiter)
         page.waiting.clear()
 
-    def _is_stranger(self, page: _Page) -> bool:
+    def _is_stranger(self, page: ConnectedPage) -> bool:
         return not self._approver.is_approved(page.connection.origin)
 
     def _connections_of(self, origin: str) -> int:
@@ -310,7 +266,7 @@ class PageDesk:
     def _strangers(self) -> int:
         return sum(map(self._is_stranger, self._pages.values()))
 
-    def _ask(self, page: _Page, message: CreateSession | RequestApproval) -> None:
+    def _ask(self, page: ConnectedPage, message: CreateSession | RequestApproval) -> None:
         """Have a person asked whether the page's origin may come in."""
         request_id = message.request_id
         if request_id in page.waiting:
@@ -330,7 +286,7 @@ class PageDesk:
         page.waiting[request_id] = waiter
         page.send(ApprovalPending(request_id=request_id, timeout_ms=round(seconds * 1000)))
 
-    def _hello(self, page: _Page, message: Hello) -> None:
+    def _hello(self, page: ConnectedPage, message: Hello) -> None:
         if message.protocol != PROTOCOL_VERSION or not message.page_instance_id:
             error = ProtocolError(
                 f"The page speaks protocol {message.protocol}, this Core {PROTOCOL_VERSION}. "
@@ -360,7 +316,7 @@ class PageDesk:
             )
         )
 
-    def _is_newest(self, page: _Page) -> bool:
+    def _is_newest(self, page: ConnectedPage) -> bool:
         """Whether this is the newest connection of its page instance; older ones are closed.
 
         What a page said on a connection that it has given up may be read after its next connection is there.
@@ -374,7 +330,7 @@ class PageDesk:
             older.close(CLOSE_REPLACED, "replaced by a newer connection")
         return newer is page
 
-    def _create_session(self, page: _Page, message: CreateSession) -> Session:
+    def _create_session(self, page: ConnectedPage, message: CreateSession) -> Session:
         made_by = (page.instance_id, message.request_id)
         if known := next((each for each in self._hub.live_sessions() if each.made_by == made_by), None):
             return known
@@ -415,11 +371,11 @@ class PageDesk:
         finally:
             self._admission.was_busy(origin, now().seconds - began)
 
-    def _join(self, page: _Page, session: Session, last_seq: int) -> None:
+    def _join(self, page: ConnectedPage, session: Session, last_seq: int) -> None:
         """Comes after the response: a page has to know the session before it hears of its calls."""
         self._hub.attach(session, page.instance_id, page.connection, last_seq)
 
-    def _offer(self, page: _Page, message: OfferTools) -> None:
+    def _offer(self, page: ConnectedPage, message: OfferTools) -> None:
         session = self._owned(page, message.session_id)
         if page.instance_id not in session.pages:
             raise ProtocolError("offer_tools came before the page joined the session.")
@@ -435,7 +391,7 @@ class PageDesk:
         with self._working(session.origin):
             tool.validate(parse_args(encode_value(message.args), self._hub.limits.wire))
 
-    def _submit(self, page: _Page, message: SubmitToolResult) -> None:
+    def _submit(self, page: ConnectedPage, message: SubmitToolResult) -> None:
         session = self._hub.sessions.get(message.session_id)
         if session is None or session.origin != page.connection.origin:
             raise call_errors.unknown_invocation(message.tool_request_id)
@@ -458,14 +414,14 @@ class PageDesk:
         except json_safe.ResultError as fault:
             return RawJson(encode_value({"error": fault.to_wire()})), fault
 
-    def _progress(self, page: _Page, message: ToolProgress) -> None:
+    def _progress(self, page: ConnectedPage, message: ToolProgress) -> None:
         session = self._owned(page, message.session_id)
         invocation = session.calls.get(message.tool_request_id)
         if invocation is None or invocation.instance_id != page.instance_id:
             return
         self._hub.tell_callers(invocation, Progress(message.done, message.total, message.message))
 
-    def _waiting(self, page: _Page, message: ToolWaiting | ToolResumed) -> None:
+    def _waiting(self, page: ConnectedPage, message: ToolWaiting | ToolResumed) -> None:
         session = self._owned(page, message.session_id)
         call_id, question_id = message.tool_request_id, message.question_id
         if isinstance(message, ToolResumed):
@@ -483,7 +439,7 @@ class PageDesk:
             decisions = session.calls.asks(call_id, page.instance_id, question)
         self._hub.carry_out(session, decisions)
 
-    def _approval(self, page: _Page) -> JsonObject:
+    def _approval(self, page: ConnectedPage) -> JsonObject:
         approved = not self._is_stranger(page)
         return {
             "installed": True,
@@ -492,7 +448,7 @@ class PageDesk:
             "appConnected": True,
         }
 
-    def _owned(self, page: _Page, session_id: str) -> Session:
+    def _owned(self, page: ConnectedPage, session_id: str) -> Session:
         """The live session of the page's own origin.
 
         Another origin's session is refused in the words used for one that does not exist.
@@ -505,7 +461,7 @@ class PageDesk:
         return session
 
 
-def _refuse(page: _Page, error: PedelecError, request_id: str | None) -> None:
+def _refuse(page: ConnectedPage, error: PedelecError, request_id: str | None) -> None:
     if request_id is not None:
         page.send(Response(request_id=request_id, ok=False, error=error.to_wire()))
     else:
