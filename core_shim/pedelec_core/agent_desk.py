@@ -11,14 +11,8 @@ from dataclasses import dataclass, replace
 from pedelec.advice import advise
 from pedelec.doors import COMMAND_LINE, Door
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import (
-    DEFAULT_TOOL_TIMEOUT_MS,
-    MAX_TOOL_TIMEOUT_MS,
-    JsonObject,
-    JsonValue,
-    RawJson,
-    encode_value,
-)
+from pedelec.json_text import JsonObject, JsonValue, RawJson, encode_value
+from pedelec.protocol import DEFAULT_TOOL_TIMEOUT_MS, MAX_TOOL_TIMEOUT_MS
 from pedelec_core import call_errors
 from pedelec_core.args_key import key_of
 from pedelec_core.author_desk import AuthorDesk

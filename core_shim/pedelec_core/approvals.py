@@ -17,7 +17,7 @@ from typing import Final
 
 from pedelec.clean_text import shown_to_people
 from pedelec.errors import Code, Effects, ErrorClass, PedelecError
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 
 MAX_NAME_CHARS: Final = 80
 MAX_DESCRIPTION_CHARS: Final = 160

@@ -10,7 +10,7 @@ from typing import Final
 
 import rfc8785
 
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 
 _SORTED: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 _LIKE_A_FRACTION: Final = re.compile(r"[0-9](\.|e)")

@@ -7,7 +7,7 @@ in `evals`.
 from weakref import WeakKeyDictionary
 
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import JsonObject, JsonValue
+from pedelec.json_text import JsonObject, JsonValue
 from pedelec_core import call_errors
 from pedelec_core.evals.case import Case
 from pedelec_core.failure_log import Failure, FailureLog

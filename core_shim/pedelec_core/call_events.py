@@ -7,7 +7,7 @@ elsewhere.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 from pedelec_core.invocation import OpenQuestion
 
 

@@ -15,7 +15,7 @@ from pedelec.advice import advise
 from pedelec.call_text import CallFacts
 from pedelec.doors import COMMAND_LINE, Door
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 from pedelec_core.invocation import Call, Outcome
 from pedelec_core.loop_guard import AttemptedCall, LoopGuard, LoopLimits
 from pedelec_core.sessions import Session

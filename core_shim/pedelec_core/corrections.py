@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from jsonschema_rs import ValidationError, Validator
 
-from pedelec.protocol import JsonObject, JsonValue
+from pedelec.json_text import JsonObject, JsonValue
 from pedelec_core.violations import known_properties, nearest, unquoted
 
 _MAX_ROUNDS: Final = 4

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pedelec.envelope import MAX_ERROR_BYTES, bounded
-from pedelec.protocol import JsonObject, JsonValue, RawJson
+from pedelec.json_text import JsonObject, JsonValue, RawJson
 from pedelec_core.invocation import Call, Outcome
 from pedelec_core.lint.shapes import Shape, shape_of
 

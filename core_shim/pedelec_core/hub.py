@@ -14,15 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from pedelec.protocol import (
-    CoreMessage,
-    Ended,
-    JsonObject,
-    ToolAnswer,
-    ToolCall,
-    ToolCancel,
-    encode,
-)
+from pedelec.json_text import JsonObject
+from pedelec.protocol import CoreMessage, Ended, ToolAnswer, ToolCall, ToolCancel, encode
 from pedelec_core import __version__
 from pedelec_core.call_events import CallEvent, CallListener, Waiting
 from pedelec_core.commits import Commits

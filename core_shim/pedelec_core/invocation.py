@@ -9,7 +9,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from pedelec.errors import PedelecError
-from pedelec.protocol import JsonObject, RawJson
+from pedelec.json_text import JsonObject, RawJson
 
 
 class Instant(NamedTuple):

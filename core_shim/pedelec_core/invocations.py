@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Final
 
 from pedelec.errors import PedelecError
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 from pedelec_core import call_errors
 from pedelec_core.invocation import (
     Accept,

@@ -19,14 +19,8 @@ from typing import Annotated, Final, Literal, Self, assert_never
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import (
-    MAX_TOOL_TIMEOUT_MS,
-    JsonObject,
-    JsonValue,
-    RawJson,
-    encode_object,
-    to_camel,
-)
+from pedelec.json_text import JsonObject, JsonValue, RawJson, encode_object
+from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, to_camel
 from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
 from pedelec_core.call_events import CallEvent
 from pedelec_core.command_errors import CommandError

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from pedelec.errors import Code, Effects, PedelecError
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 from pedelec_core.records import HEAD_BYTES, LARGE_HEAD, InvocationRecord, SessionRecord, unpack
 
 JOURNAL_NAME: Final = "journal.db"

@@ -14,6 +14,7 @@ from typing import Final, Protocol
 
 from pedelec import json_safe
 from pedelec.errors import Code, PedelecError
+from pedelec.json_text import JsonObject, RawJson, encode_value
 from pedelec.protocol import (
     PROTOCOL_VERSION,
     ApprovalPending,
@@ -23,14 +24,12 @@ from pedelec.protocol import (
     ErrorEvent,
     GetApprovalStatus,
     Hello,
-    JsonObject,
     Limits,
     OfferTools,
     PageMessage,
     Ping,
     Pong,
     ProtocolError,
-    RawJson,
     RequestApproval,
     Response,
     ResumeSession,
@@ -41,7 +40,6 @@ from pedelec.protocol import (
     Welcome,
     decode_from_page,
     encode,
-    encode_value,
     to_camel,
 )
 from pedelec.shown_text import MAX_ARGUMENTS_CHARS, MAX_SHOWN_CHARS

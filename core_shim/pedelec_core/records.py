@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from pedelec.errors import PedelecError
-from pedelec.protocol import RawJson, encode_value
+from pedelec.json_text import RawJson, encode_value
 from pedelec_core.invocation import Call, Instant, Invocation, Outcome, State
 from pedelec_core.limits import CoreLimits
 from pedelec_core.registry import ToolRegistry

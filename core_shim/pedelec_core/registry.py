@@ -15,13 +15,12 @@ import jsonschema_rs
 from pedelec import json_safe
 from pedelec.call_text import best_reader
 from pedelec.errors import Code, PedelecError
+from pedelec.json_text import JsonObject, JsonValue
 from pedelec.protocol import (
     MAX_TOOL_TIMEOUT_MS,
     MAX_TOOL_TITLE_CHARS,
     TOOL_HINTS,
     TOOL_NAME_PATTERN,
-    JsonObject,
-    JsonValue,
     Limits,
     to_camel,
 )

@@ -8,7 +8,7 @@ at the same value again, patterns over long text, errors that copy the values th
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from pedelec.protocol import JsonObject, JsonValue
+from pedelec.json_text import JsonObject, JsonValue
 from pedelec_core import schema_parts
 from pedelec_core.pattern_cost import cost_of
 from pedelec_core.schema_parts import BadReferenceError, Part

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
-from pedelec.protocol import JsonObject, JsonValue
+from pedelec.json_text import JsonObject, JsonValue
 
 type Part = tuple[JsonValue, "Base"]
 """A schema inside the schema, and what its references are relative to."""

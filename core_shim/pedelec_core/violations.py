@@ -21,7 +21,7 @@ from rapidfuzz import fuzz, process
 
 from pedelec.errors import Code, PedelecError
 from pedelec.json_safe import render_path
-from pedelec.protocol import JsonObject, JsonValue, encode_value
+from pedelec.json_text import JsonObject, JsonValue, encode_value
 
 MAX_VIOLATIONS: Final = 50
 

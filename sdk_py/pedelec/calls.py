@@ -18,7 +18,7 @@ from pedelec.errors import MAX_ERROR_BYTES, Code, PedelecError, error_from_excep
 from pedelec.handlers import Bound
 from pedelec.host import Host
 from pedelec.json_safe import ResultError
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 
 logger = logging.getLogger("pedelec")
 

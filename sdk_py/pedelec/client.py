@@ -12,7 +12,8 @@ from typing import Literal
 from pedelec.errors import Code, PedelecError
 from pedelec.handlers import QUESTION_PARAMETERS, Registration, bind
 from pedelec.host import Host
-from pedelec.protocol import REQUEST_TIMEOUT_MS, CreateSession, GetApprovalStatus, JsonObject
+from pedelec.json_text import JsonObject
+from pedelec.protocol import REQUEST_TIMEOUT_MS, CreateSession, GetApprovalStatus
 from pedelec.session import PedelecSession
 from pedelec.switchboard import Switchboard
 from pedelec.tools import ToolDefinition, check_guidance, check_tools

@@ -14,13 +14,13 @@ from typing import Any, Protocol
 from pedelec.errors import Code, PedelecError
 from pedelec.heartbeat import Heartbeat, Verdict
 from pedelec.host import Host, Transport
+from pedelec.json_text import JsonObject
 from pedelec.protocol import (
     PROTOCOL_VERSION,
     ApprovalPending,
     CoreMessage,
     ErrorEvent,
     Hello,
-    JsonObject,
     Limits,
     Message,
     Ping,

@@ -18,8 +18,9 @@ from pedelec.errors import Code, PedelecError
 from pedelec.forms import Form
 from pedelec.handlers import Bound
 from pedelec.host import Dialog, Host
+from pedelec.json_text import JsonObject
 from pedelec.own_dialog import OwnDialog, plain
-from pedelec.protocol import JsonObject, Message, ToolAnswer
+from pedelec.protocol import Message, ToolAnswer
 from pedelec.questions import Answer, Kind, Question
 from pedelec.shown_text import shown_arguments, shown_text
 from pedelec.tools import ApprovalRule

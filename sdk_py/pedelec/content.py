@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pedelec.protocol import JsonObject, JsonValue
+from pedelec.json_text import JsonObject, JsonValue
 
 _MIME_TYPE = re.compile(r"[a-z0-9][\w.+-]*/[a-z0-9][\w.+-]*", re.IGNORECASE | re.ASCII)
 _DATA_URL = re.compile(r"data:(?P<type>[^,;]*)(?P<rest>;[^,]*)?,(?P<data>.*)", re.DOTALL | re.IGNORECASE)

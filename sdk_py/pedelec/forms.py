@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from pedelec import json_safe
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 from pedelec.shown_text import shown_text
 
 MAX_OPTIONS = 100

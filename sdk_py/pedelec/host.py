@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pedelec.errors import PedelecError
-from pedelec.protocol import JsonObject, RawJson
+from pedelec.json_text import JsonObject, RawJson
 from pedelec.questions import Answer, Question
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from pedelec import json_hints
 from pedelec.json_errors import NotJsonSafeError, PathStep, TooLargeError, render_path
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 
 MAX_SAFE_INT = 2**53 - 1
 

@@ -24,7 +24,7 @@ from pedelec.json_errors import (
     render_path,
 )
 from pedelec.json_reader import MAX_SAFE_INT, ForeignValues, Reader, Unreadable, is_encodable
-from pedelec.protocol import JsonValue, RawJson
+from pedelec.json_text import JsonValue, RawJson
 
 __all__ = [
     "MAX_DEPTH",

@@ -15,7 +15,7 @@ from pedelec.context import CancelSignal, ToolContext
 from pedelec.forms import Form
 from pedelec.handlers import Bound
 from pedelec.host import Host
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 from pedelec.questions import Answer, Question
 
 logger = logging.getLogger("pedelec")

@@ -17,6 +17,7 @@ from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
 from pedelec.errors import Code, PedelecError
+from pedelec.json_text import JsonObject, JsonValue, RawJson, encode_value
 
 PROTOCOL_VERSION = 1
 """Raised when a frame's meaning changes; Core refuses a page that speaks another version."""
@@ -30,16 +31,6 @@ TOOL_NAME_PATTERN = r"^[a-zA-Z][a-zA-Z0-9_.-]{0,127}$"
 MAX_TOOL_TITLE_CHARS = 200
 TOOL_HINTS = ("read_only", "idempotent", "exclusive", "untrusted_content", "consequential")
 """What a tool may say of itself, true or left out. Wire names follow from these by `to_camel`."""
-
-type JsonValue = bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None
-type JsonObject = dict[str, JsonValue]
-
-
-@dataclass(frozen=True, slots=True)
-class RawJson:
-    """A value that is JSON text already, spliced into its frame as it is."""
-
-    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -444,33 +435,6 @@ def _encode_member(value: object) -> str:
     if kind is bool:
         return "true" if value else "false"
     return encode_value(value) if value != {} else "{}"
-
-
-def encode_object(members: Mapping[str, object]) -> str:
-    """An object as compact JSON text. A `RawJson` member is not looked at: its writer vouches for it."""
-    texts: list[str] = []
-    plain: dict[str, object] = {}  # encoded together: each call of the encoder costs more than a member
-    for name, value in members.items():
-        if type(value) is RawJson:
-            if plain:
-                texts.append(encode_value(plain)[1:-1])
-                plain = {}
-            texts.append(f"{encode_value(name)}:{value.text}")
-        else:
-            plain[name] = value
-    if plain:
-        texts.append(encode_value(plain)[1:-1])
-    return "{" + ",".join(texts) + "}"
-
-
-def encode_value(value: object) -> str:
-    """A value as compact JSON text on one line; the value is known to be JSON-safe."""
-    return _encoder.encode(value)
-
-
-_encoder = json.JSONEncoder(  # once: json.dumps would make one for each value
-    ensure_ascii=False, separators=(",", ":"), allow_nan=False
-)
 
 
 def decode_from_page(text: str) -> PageMessage:

@@ -10,7 +10,7 @@ decisions come out: no I/O, no clock, no DOM. `asking` carries the decisions out
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 
 type Kind = Literal["approval", "question"]
 

@@ -17,16 +17,9 @@ from pedelec.errors import Code, Effects, PedelecError
 from pedelec.events import Callbacks
 from pedelec.handlers import Bound, HandlerTable, Registration
 from pedelec.host import Host
+from pedelec.json_text import JsonObject, RawJson
 from pedelec.person import Person
-from pedelec.protocol import (
-    TOOL_NAME_PATTERN,
-    JsonObject,
-    Message,
-    RawJson,
-    ToolAnswer,
-    ToolCall,
-    ToolProgress,
-)
+from pedelec.protocol import TOOL_NAME_PATTERN, Message, ToolAnswer, ToolCall, ToolProgress
 from pedelec.tools import CheckedTools, ToolDefinition
 
 logger = logging.getLogger("pedelec")

@@ -14,6 +14,7 @@ from pedelec.connection import Connection
 from pedelec.errors import Code, PedelecError
 from pedelec.handlers import Bound
 from pedelec.host import Host
+from pedelec.json_text import JsonObject, RawJson
 from pedelec.outbox import Entry, Outbox
 from pedelec.protocol import (
     CheckArgs,
@@ -21,11 +22,9 @@ from pedelec.protocol import (
     Ended,
     EndSession,
     ErrorEvent,
-    JsonObject,
     Message,
     OfferTools,
     ProtocolError,
-    RawJson,
     Response,
     ResumeSession,
     SubmitToolResult,

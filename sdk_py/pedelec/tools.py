@@ -14,12 +14,12 @@ from pedelec import json_safe
 from pedelec.errors import Code, PedelecError
 from pedelec.handlers import TOOL_PARAMETERS, Bound, bind
 from pedelec.host import Handler, Host
+from pedelec.json_text import JsonObject
 from pedelec.protocol import (
     MAX_TOOL_TIMEOUT_MS,
     MAX_TOOL_TITLE_CHARS,
     TOOL_HINTS,
     TOOL_NAME_PATTERN,
-    JsonObject,
     to_camel,
 )
 

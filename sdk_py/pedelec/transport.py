@@ -10,7 +10,7 @@ from typing import Any
 
 from pedelec.errors import PedelecError
 from pedelec.host import Handler, ModelContext, TransportListener
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 from pedelec.questions import Answer, Question
 
 

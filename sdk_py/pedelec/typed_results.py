@@ -11,7 +11,7 @@ from dataclasses import is_dataclass
 from typing import Any
 
 from pedelec.errors import PedelecError
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 from pedelec.typed_schemas import untitled_schemas
 
 if typing.TYPE_CHECKING:

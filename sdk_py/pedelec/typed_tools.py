@@ -19,7 +19,8 @@ from typing import Any, Literal, Unpack, overload
 
 from pedelec.errors import Code, PedelecError
 from pedelec.json_safe import MAX_SAFE_INT
-from pedelec.protocol import JsonObject, to_camel
+from pedelec.json_text import JsonObject
+from pedelec.protocol import to_camel
 from pedelec.tools import ToolDefinition, ToolOptions, define_tool
 from pedelec.typed_results import ResultWriter, declared, schema_of, writer_of
 from pedelec.typed_schemas import untitled_schemas

@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

@@ -17,7 +17,7 @@ from websockets.uri import parse_uri
 from pedelec import Pedelec, PedelecError, define_tool
 from pedelec.context import ToolContext
 from pedelec.host import Handler, TransportListener
-from pedelec.protocol import JsonObject, RawJson
+from pedelec.json_text import JsonObject, RawJson
 from pedelec.session import PedelecSession
 from pedelec.transport import MemoryDialog
 from tests.chaos.ledger import Ledger

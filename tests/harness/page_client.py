@@ -9,14 +9,13 @@ from typing import Self
 
 from websockets.sync.client import ClientConnection, connect
 
+from pedelec.json_text import JsonObject, JsonValue
 from pedelec.protocol import (
     PROTOCOL_VERSION,
     CoreMessage,
     CreateSession,
     EndSession,
     Hello,
-    JsonObject,
-    JsonValue,
     Message,
     Response,
     ResumeSession,

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
+from pedelec.json_text import JsonObject
 from pedelec.protocol import (
     ApprovalPending,
     CreateSession,
     Ended,
     GetApprovalStatus,
-    JsonObject,
     RequestApproval,
     Response,
     ToolCall,

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from pedelec.protocol import JsonValue, ToolCall
+from pedelec.json_text import JsonValue
+from pedelec.protocol import ToolCall
 from tests.harness import CoreProcess, PageClient, run_cli, tool
 
 FAILED: JsonValue = {"error": {"code": "SAVE_FAILED", "message": "Something went wrong."}}

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from pedelec.errors import Code
-from pedelec.protocol import JsonObject, JsonValue, Limits, ToolCall, ToolCancel
+from pedelec.json_text import JsonObject, JsonValue
+from pedelec.protocol import Limits, ToolCall, ToolCancel
 from tests.harness import CliResult, CoreProcess, PageClient, tool
 
 STRICT = tool(

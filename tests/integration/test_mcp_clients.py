@@ -10,7 +10,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, TextContent, Tool
 
 from pedelec.errors import Code
-from pedelec.protocol import JsonObject, JsonValue, OfferTools, ToolCall, ToolCancel, ToolProgress
+from pedelec.json_text import JsonObject, JsonValue
+from pedelec.protocol import OfferTools, ToolCall, ToolCancel, ToolProgress
 from tests.harness import CoreProcess, PageClient, tool
 from tests.harness.core_process import WAIT_SECONDS
 from tests.harness.mcp_client import WAYS, Way, mcp_client

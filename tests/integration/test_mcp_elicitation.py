@@ -10,7 +10,8 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ElicitRequestParams, ElicitResult, InputRequiredResult
 
-from pedelec.protocol import JsonObject, JsonValue, ToolAnswer, ToolCall
+from pedelec.json_text import JsonObject, JsonValue
+from pedelec.protocol import ToolAnswer, ToolCall
 from tests.harness import CoreProcess, PageClient, tool
 from tests.harness.mcp_client import WAYS, Way, mcp_client
 

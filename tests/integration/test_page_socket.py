@@ -9,17 +9,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from pedelec.errors import Code
-from pedelec.protocol import (
-    CheckArgs,
-    ErrorEvent,
-    JsonObject,
-    Limits,
-    OfferTools,
-    Ping,
-    Pong,
-    Response,
-    ToolCall,
-)
+from pedelec.json_text import JsonObject
+from pedelec.protocol import CheckArgs, ErrorEvent, Limits, OfferTools, Ping, Pong, Response, ToolCall
 from tests.harness import CoreProcess, PageClient, tool
 
 APPROVED = "https://app.example"

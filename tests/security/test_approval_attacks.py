@@ -10,7 +10,8 @@ from contextlib import ExitStack, closing
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from pedelec.protocol import ApprovalPending, JsonObject, RequestApproval
+from pedelec.json_text import JsonObject
+from pedelec.protocol import ApprovalPending, RequestApproval
 from pedelec_core.page_desk import MAX_STRANGERS
 from tests.harness import CoreProcess, PageClient, run_core
 from tests.security.raw_http import host, send

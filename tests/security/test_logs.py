@@ -5,7 +5,8 @@ from pathlib import Path
 
 import httpx
 
-from pedelec.protocol import JsonValue, ToolCall
+from pedelec.json_text import JsonValue
+from pedelec.protocol import ToolCall
 from tests.harness import CoreProcess, PageClient, tool
 from tests.harness.log_rules import PLANTED
 from tests.security.raw import head, http_connection, local_connection, masked_frame, read_all, upgrade_head

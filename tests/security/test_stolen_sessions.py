@@ -3,11 +3,11 @@
 import re
 import secrets
 
+from pedelec.json_text import JsonObject
 from pedelec.protocol import (
     CoreMessage,
     Ended,
     EndSession,
-    JsonObject,
     Pong,
     Response,
     ResumeSession,

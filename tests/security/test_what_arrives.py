@@ -12,10 +12,10 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from pedelec.errors import Code
+from pedelec.json_text import JsonObject
 from pedelec.protocol import (
     CreateSession,
     ErrorEvent,
-    JsonObject,
     Limits,
     Ping,
     Pong,

@@ -4,7 +4,7 @@ import json
 from types import TracebackType
 from typing import Self
 
-from pedelec.protocol import JsonObject, encode_value
+from pedelec.json_text import JsonObject, encode_value
 from pedelec_core.cli import NOT_OK, CliError, open_connection, read_answer
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from pedelec.errors import Code
-from pedelec.protocol import JsonObject, JsonValue, encode_value
+from pedelec.json_text import JsonObject, JsonValue, encode_value
 from pedelec_core.cli import NOT_OK, OK, USAGE, CliError
 from pedelec_core.evals.case import Case, Verdict
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pedelec.errors import Code
-from pedelec.protocol import JsonObject, JsonValue
+from pedelec.json_text import JsonObject, JsonValue
 from pedelec_core.cli import NOT_OK, OK, USAGE, CliError
 from pedelec_core.lint import lint
 

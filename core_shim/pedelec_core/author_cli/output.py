@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pedelec.protocol import JsonObject, encode_value
+from pedelec.json_text import JsonObject, encode_value
 from pedelec_core.cli import write_out
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
 
-from pedelec.protocol import JsonObject, encode_value
+from pedelec.json_text import JsonObject, encode_value
 from pedelec_core.failure_log import Failure
 from pedelec_core.lint.shapes import Shape, shape_of
 

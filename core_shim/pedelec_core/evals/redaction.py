@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from pedelec.protocol import JsonValue
+from pedelec.json_text import JsonValue
 from pedelec_core.violations import json_pointer
 
 MAX_TEXT_CHARS: Final = 200

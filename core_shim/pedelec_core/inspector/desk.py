@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import JsonObject, JsonValue, RawJson, encode_object
+from pedelec.json_text import JsonObject, JsonValue, RawJson, encode_object
 from pedelec_core import __version__, call_errors
 from pedelec_core.agent_desk import AgentDesk, RunningCall, ToolCallRequest
 from pedelec_core.hub import Hub, PageConnection, now

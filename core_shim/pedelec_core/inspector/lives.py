@@ -9,7 +9,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final
 
-from pedelec.protocol import JsonObject, JsonValue, to_camel
+from pedelec.json_text import JsonObject, JsonValue
+from pedelec.protocol import to_camel
 from pedelec_core.call_watch import code_of
 from pedelec_core.invocation import Accept, Answer, Decision, Forget, Instant, Invocation
 from pedelec_core.records import to_epoch_ms

@@ -5,7 +5,7 @@ Owns the rules, and nothing of how tools and errors are got or findings are show
 
 from collections.abc import Sequence
 
-from pedelec.protocol import JsonValue
+from pedelec.json_text import JsonValue
 
 from .error_rules import lint_error
 from .findings import Finding

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pedelec.catalogue import ErrorClass
 from pedelec.envelope import MAX_CHOICES
-from pedelec.protocol import JsonObject, JsonValue
+from pedelec.json_text import JsonObject, JsonValue
 
 from .findings import Finding
 from .rules import (

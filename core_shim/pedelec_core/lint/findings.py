@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 
 from .rules import Rule
 

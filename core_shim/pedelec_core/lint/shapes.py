@@ -7,7 +7,7 @@ nothing beside it (docs/errors.md).
 from enum import Enum, auto
 from typing import Final
 
-from pedelec.protocol import JsonObject, JsonValue
+from pedelec.json_text import JsonObject, JsonValue
 
 _BAD_STATES: Final = frozenset({"error", "failed", "failure"})
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pedelec.errors import PedelecError
-from pedelec.protocol import JsonObject, JsonValue
+from pedelec.json_text import JsonObject, JsonValue
 from pedelec_core.registry import ToolRegistry
 from pedelec_core.violations import json_pointer
 

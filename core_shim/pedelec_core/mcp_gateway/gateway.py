@@ -33,7 +33,7 @@ from mcp_types import Tool as ListedTool
 
 from pedelec.doors import MCP, Door
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 from pedelec_core import __version__
 from pedelec_core.agent_desk import AgentDesk, CallAnswer, RunningCall, ToolCallRequest
 from pedelec_core.call_events import CallEvent

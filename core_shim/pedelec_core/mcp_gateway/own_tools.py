@@ -10,7 +10,7 @@ from pedelec.advice import advise
 from pedelec.call_text import CallFacts
 from pedelec.doors import MCP
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import JsonObject, JsonValue, encode_value
+from pedelec.json_text import JsonObject, JsonValue, encode_value
 from pedelec_core.registry import Tool, ToolRegistry
 from pedelec_core.violations import args_invalid, nearest
 

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from pedelec.doors import MCP
 from pedelec.errors import PedelecError
-from pedelec.protocol import JsonObject, encode_value
+from pedelec.json_text import JsonObject, encode_value
 from pedelec_core.agent_desk import CallAnswer
 from pedelec_core.page_text import UNTRUSTED_NOTE
 

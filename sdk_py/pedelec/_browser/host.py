@@ -12,7 +12,7 @@ from pedelec._browser.outcome import read_outcome
 from pedelec._browser.page import JsProxy, border, is_function, is_thenable, js_null
 from pedelec.errors import PedelecError
 from pedelec.host import Handler, ModelContext, Transport, TransportListener
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 
 
 class BrowserHost:

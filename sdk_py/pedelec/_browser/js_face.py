@@ -16,7 +16,8 @@ from pedelec._browser.page import border, js_null, limit_border
 from pedelec.client import Pedelec
 from pedelec.context import EventContext
 from pedelec.errors import PedelecError, error_from_exception
-from pedelec.protocol import JsonObject, to_camel
+from pedelec.json_text import JsonObject
+from pedelec.protocol import to_camel
 from pedelec.session import PedelecSession
 
 _OPTIONS = {

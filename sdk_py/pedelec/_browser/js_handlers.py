@@ -14,7 +14,7 @@ from pedelec._browser.outcome import read_outcome
 from pedelec._browser.page import border, create_proxy
 from pedelec.context import ToolContext
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import RawJson, encode_value
+from pedelec.json_text import RawJson, encode_value
 
 _keys = itertools.count(1)
 _running: dict[int, ToolContext] = {}

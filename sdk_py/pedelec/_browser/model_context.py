@@ -12,7 +12,7 @@ from typing import Any, cast
 from pedelec._browser.outcome import read_outcome
 from pedelec._browser.page import NativeContext, border, create_proxy
 from pedelec.context import CancelSignal
-from pedelec.protocol import JsonObject, RawJson
+from pedelec.json_text import JsonObject, RawJson
 from pedelec.webmcp.claims import Claims
 
 type Called = Callable[[int, RawJson | Exception], None]

@@ -8,7 +8,7 @@ from typing import Any
 
 from pedelec.errors import ToolError
 from pedelec.json_safe import NotJsonSafeError, TooLargeError
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 
 
 class JsError(Exception):

@@ -11,7 +11,8 @@ from typing import Any
 from pedelec.call_text import CallFacts
 from pedelec.catalogue import Code
 from pedelec.errors import PedelecError, ToolError
-from pedelec.protocol import JsonObject, to_camel
+from pedelec.json_text import JsonObject
+from pedelec.protocol import to_camel
 from pedelec.recovery import choices, parts, upstream, versions
 from pedelec.recovery.fallbacks import Plan, changed_nothing
 from pedelec.recovery.reports import error_of

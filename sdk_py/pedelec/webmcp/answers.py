@@ -10,7 +10,7 @@ from typing import Any
 
 from pedelec import json_safe
 from pedelec.errors import Code, Effects, ErrorClass, PedelecError
-from pedelec.protocol import JsonObject, RawJson
+from pedelec.json_text import JsonObject, RawJson
 
 _NO_RESULT = "undefined"  # what Chromium makes of it
 

@@ -11,7 +11,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pedelec.protocol import MAX_TOOL_TITLE_CHARS, TOOL_NAME_PATTERN, JsonObject
+from pedelec.json_text import JsonObject
+from pedelec.protocol import MAX_TOOL_TITLE_CHARS, TOOL_NAME_PATTERN
 
 MAX_NAME_CHARS = 128
 MAX_DESCRIPTION_CHARS = 8_192

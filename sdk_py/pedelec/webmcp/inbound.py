@@ -13,7 +13,7 @@ from typing import Any
 from pedelec.context import ToolContext
 from pedelec.errors import Code, PedelecError
 from pedelec.host import Host, ModelContext
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 from pedelec.session import PedelecSession
 from pedelec.webmcp.answers import read_result
 from pedelec.webmcp.descriptors import NativeTool, read_tools

@@ -13,7 +13,8 @@ from typing import Protocol
 from pedelec.context import EventContext
 from pedelec.errors import Code, Effects, PedelecError
 from pedelec.host import ModelContext
-from pedelec.protocol import DEFAULT_TOOL_TIMEOUT_MS, JsonObject, RawJson, ToolCall
+from pedelec.json_text import JsonObject, RawJson
+from pedelec.protocol import DEFAULT_TOOL_TIMEOUT_MS, ToolCall
 from pedelec.session import PedelecSession
 from pedelec.webmcp import answers
 from pedelec.webmcp.descriptors import native_tool

@@ -1,6 +1,6 @@
 """Sessions as pages offer them, for tests of what agents see."""
 
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 from pedelec_core.invocation import CallLimits, Instant
 from pedelec_core.registry import ToolRegistry
 from pedelec_core.sessions import Session, SessionTimes

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import JsonObject, Limits
+from pedelec.json_text import JsonObject
+from pedelec.protocol import Limits
 from pedelec_core.registry import Tool, ToolRegistry, parse_args
 from pedelec_core.violations import MAX_VIOLATIONS
 

@@ -1,6 +1,6 @@
 """What is remembered of calls for people who watch them."""
 
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 from pedelec_core.inspector.lives import MAX_ARGS_CHARS, CallLives, Life
 from pedelec_core.invocation import Call, CallLimits, Decision, Instant
 from pedelec_core.sessions import Session, SessionTimes

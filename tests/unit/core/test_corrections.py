@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 from pedelec_core.corrections import corrected
 
 SCHEMA: JsonObject = {

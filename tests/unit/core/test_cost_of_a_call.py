@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from pedelec.json_text import JsonObject
 from pedelec.protocol import (
     PROTOCOL_VERSION,
     CoreMessage,
     CreateSession,
     Hello,
-    JsonObject,
     Message,
     Response,
     SubmitToolResult,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pedelec.protocol import JsonObject, JsonValue
+from pedelec.json_text import JsonObject, JsonValue
 from pedelec_core.evals.case import Case, Verdict
 from pedelec_core.evals.redaction import MAX_TEXT_CHARS, SECRET, Redactor
 from pedelec_core.failure_log import Failure

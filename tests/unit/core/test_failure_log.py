@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import RawJson, encode_value
+from pedelec.json_text import RawJson, encode_value
 from pedelec_core.failure_log import MAX_ARGS_CHARS, MAX_FAILURES, MAX_RESULT_CHARS, FailureLog
 from pedelec_core.invocation import Call, Outcome
 

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from pedelec.json_text import JsonObject, RawJson
 from pedelec.protocol import (
     PROTOCOL_VERSION,
     CoreMessage,
     CreateSession,
     Hello,
-    JsonObject,
     Message,
-    RawJson,
     Response,
     SubmitToolResult,
     ToolCall,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from pedelec.errors import PedelecError
-from pedelec.protocol import JsonValue, RawJson, encode_value
+from pedelec.json_text import JsonValue, RawJson, encode_value
 from pedelec_core.invocation import (
     Answer,
     Call,

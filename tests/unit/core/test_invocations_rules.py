@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
 
 from pedelec.errors import PedelecError
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 from pedelec_core.invocation import (
     Accept,
     Answer,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from pedelec.errors import PedelecError
-from pedelec.protocol import JsonValue, RawJson, encode_value
+from pedelec.json_text import JsonValue, RawJson, encode_value
 from pedelec_core.invocation import Call, CallLimits, Instant, Invocation, Outcome, State
 from pedelec_core.journal import _MIGRATIONS, Batch, Journal, JournalError
 from pedelec_core.limits import CoreLimits

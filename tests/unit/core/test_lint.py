@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pedelec import ToolError
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 from pedelec_core.lint import RULES, lint
 
 GOOD_TOOL: JsonObject = {

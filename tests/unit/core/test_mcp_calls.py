@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 from pedelec_core.invocation import Accept, Answer, Call, CallLimits, Deliver, Instant
 from pedelec_core.invocations import Invocations
 

@@ -8,7 +8,7 @@ import pytest
 from mcp_types import CallToolResult
 
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import JsonObject, RawJson, encode_value
+from pedelec.json_text import JsonObject, RawJson, encode_value
 from pedelec_core.agent_desk import CallAnswer
 from pedelec_core.call_events import Progress, Waiting
 from pedelec_core.invocation import Answer, Call, Invocation, OpenQuestion, Outcome

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 from pedelec_core.page_text import on_lines, safe_json
 from pedelec_core.registry import ToolRegistry
 

@@ -3,7 +3,7 @@
 import itertools
 from dataclasses import replace
 
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 from pedelec_core.invocation import (
     Answer,
     AnswerOnPage,

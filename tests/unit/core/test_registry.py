@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, TOOL_HINTS, JsonObject, to_camel
+from pedelec.json_text import JsonObject
+from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, TOOL_HINTS, to_camel
 from pedelec_core.limits import OfferLimits
 from pedelec_core.registry import ToolRegistry
 

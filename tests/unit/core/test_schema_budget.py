@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pedelec.errors import Code, PedelecError
-from pedelec.protocol import JsonObject
+from pedelec.json_text import JsonObject
 from pedelec_core.registry import Tool, ToolRegistry
 
 

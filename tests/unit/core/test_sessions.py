@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 from pedelec_core.invocation import Answer, Call, CallLimits, Decision, Deliver, Instant
 from pedelec_core.registry import ToolRegistry
 from pedelec_core.sessions import Session, SessionTimes

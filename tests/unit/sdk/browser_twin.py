@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pedelec.context import CancelSignal
-from pedelec.protocol import JsonObject, RawJson
+from pedelec.json_text import JsonObject, RawJson
 from pedelec.webmcp.claims import Claims
 
 type Called = Callable[[int, RawJson | Exception], None]

@@ -38,7 +38,7 @@ def sections(page: str, level: int) -> dict[str, str]:
 
 def _annotation(kind: Any) -> str:
     name = kind.__name__ if isinstance(kind, type) and not get_args(kind) else str(kind)
-    return name.replace("pedelec.protocol.", "")
+    return name.replace("pedelec.json_text.", "")
 
 
 def rows(text: str) -> list[list[str]]:

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pedelec.json_safe import MAX_SAFE_INT, NotJsonSafeError, TooLargeError, encode
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 
 MIB = 1024 * 1024
 

@@ -6,6 +6,7 @@ from typing import Any, get_args
 import pytest
 
 from pedelec import protocol
+from pedelec.json_text import RawJson
 from pedelec.protocol import (
     ApprovalPending,
     CheckArgs,
@@ -22,7 +23,6 @@ from pedelec.protocol import (
     Ping,
     Pong,
     ProtocolError,
-    RawJson,
     RequestApproval,
     Response,
     ResumeSession,

@@ -9,7 +9,7 @@ import pytest
 
 from pedelec import Code, PedelecError, ToolError
 from pedelec.doors import Door
-from pedelec.protocol import RawJson
+from pedelec.json_text import RawJson
 from tests.unit.sdk.scripted_core import ScriptedCore, answer_of, open_session
 
 

@@ -10,7 +10,8 @@ import pytest
 
 import pedelec
 from pedelec import PedelecError, ToolDefinition, define_tool, defineTool, tool
-from pedelec.protocol import encode_value, to_camel
+from pedelec.json_text import encode_value
+from pedelec.protocol import to_camel
 from pedelec.tools import check_guidance, check_tools
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "integer"}}}
