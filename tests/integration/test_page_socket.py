@@ -107,7 +107,7 @@ def test_a_binary_frame_is_answered_and_ends_the_connection(core: CoreProcess, p
     assert close_code(page.socket) == 1003
 
 
-def test_a_frame_far_over_the_limit_ends_its_own_connection_alone(core: CoreProcess, page: PageClient) -> None:
+def test_a_frame_that_is_too_large_ends_its_own_connection_alone(core: CoreProcess, page: PageClient) -> None:
     page.create_session([tool("probe")])
     with page_socket(core, core.url) as other:
         with suppress(ConnectionClosed):
