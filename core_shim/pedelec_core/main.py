@@ -162,6 +162,14 @@ def _add_loop_limits(serve: argparse.ArgumentParser) -> None:
 def _add_runtime(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     build = commands.add_parser("build", help="make the bundle, or bring it up to date")
     build.add_argument("--out", type=Path, metavar="DIR", help="where to (default: where Core looks for it)")
+    build.add_argument(
+        "--with",
+        dest="packages",
+        action="append",
+        default=[],
+        metavar="PACKAGE",
+        help="what pages are to find in it besides, such as numpy or msgspec==0.23.0 (repeatable)",
+    )
     build.set_defaults(run=_runtime_build)
     verify = commands.add_parser("verify", help="hash every file of the bundle")
     verify.add_argument("path", type=Path, nargs="?", metavar="DIR", help="(default: the one Core serves)")
@@ -289,7 +297,7 @@ def _revoke(options: argparse.Namespace) -> int:
 def _runtime_build(options: argparse.Namespace) -> int:
     from pedelec_core.runtime import commands
 
-    print(commands.build(options.out, _show_progress))
+    print(commands.build(options.out, _show_progress, options.packages))
     return 0
 
 

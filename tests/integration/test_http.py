@@ -298,6 +298,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
         abi_version="2026_0",
         sdk_wheel="pedelec-0.1.0-py3-none-any.whl",
         compiled_sdk_wheel="pedelec-0.1.0-cp314-none-any.whl",
+        packages=(),
         runtime_inputs="",
         sdk_inputs="",
         snapshot_inputs="",

@@ -7,12 +7,13 @@ import fcntl
 import json
 import os
 import shutil
-import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from pedelec_core.runtime import fetch
+from pedelec_core.runtime.added import add_packages
 from pedelec_core.runtime.digests import combine
 from pedelec_core.runtime.errors import BundleError
 from pedelec_core.runtime.licenses import write_licenses
@@ -27,7 +28,6 @@ from pedelec_core.runtime.manifest import (
     list_files,
     read,
 )
-from pedelec_core.runtime.node import ensure_node
 from pedelec_core.runtime.page_lock import audit, write_page_lock
 from pedelec_core.runtime.page_python import PagePython, PagePythonUnderNode, page_side_files
 from pedelec_core.runtime.pins import PAGE_WHEELS_LOCK, PYODIDE_FILES, PYODIDE_LOCK_NAME, PYODIDE_VERSION
@@ -49,17 +49,26 @@ def runtime_inputs() -> str:
     return combine([path.read_bytes() for path in makers])
 
 
-def is_current(bundle: Path, sdk: Path) -> bool:
-    """Tell whether a finished bundle is there that these pins and this SDK source would give again."""
+def is_current(bundle: Path, sdk: Path, packages: Sequence[str] = ()) -> bool:
+    """Tell whether a finished bundle is there that these pins and this SDK source would give again.
+
+    It may have more packages than are asked for.
+    """
     try:
         manifest = check_quickly(bundle)
     except BundleError:
         return False
-    return (manifest.runtime_inputs, manifest.sdk_inputs) == (runtime_inputs(), hash_inputs(sdk))
+    inputs = (manifest.runtime_inputs, manifest.sdk_inputs)
+    return inputs == (runtime_inputs(), hash_inputs(sdk)) and set(packages) <= set(manifest.packages)
 
 
 def build_bundle(
-    out: Path, sdk: Path, work_dir: Path, progress: Progress, page_python: PagePython | None = None
+    out: Path,
+    sdk: Path,
+    work_dir: Path,
+    progress: Progress,
+    page_python: PagePython | None = None,
+    packages: Sequence[str] = (),
 ) -> None:
     """Make the bundle in `out`, or leave it alone when it is current.
 
@@ -69,22 +78,51 @@ def build_bundle(
         work_dir: where downloads and tools are kept.
         progress: told of each stage.
         page_python: makes what the page's Python has to make; Pyodide under Node if not given.
+        packages: what it is to hold besides, as pip would be asked for it. What was asked for once stays.
 
     Raises:
         BundleError: a part cannot be had or is not as pinned; `out` is as before.
     """
     with _only_one(work_dir, progress):
-        if is_current(out, sdk):
+        if is_current(out, sdk, packages):
             return
-        if _holds_something_else(out):
-            raise BundleError(f"{out} is not a bundle and not empty.", "Name another folder.")
-        with staging(out.parent, out.name) as folder:
-            fresh = folder / "bundle"
+        with _replacing(out) as fresh:
             maker = page_python or PagePythonUnderNode(work_dir)
-            _lay_out(fresh, out, sdk, work_dir, maker, progress)
-            if out.exists():
-                out.rename(folder / "former")
-            fresh.rename(out)
+            _lay_out(fresh, out, sdk, packages, work_dir, maker, progress)
+
+
+def extend_bundle(
+    base: Path,
+    out: Path,
+    work_dir: Path,
+    progress: Progress,
+    packages: Sequence[str],
+    page_python: PagePython | None = None,
+) -> None:
+    """Make in `out` the bundle that is in `base`, with more packages. Needs no sources; `base` may be `out`.
+
+    Raises:
+        BundleError: a package is not to be had; `out` is as before.
+    """
+    with _only_one(work_dir, progress):
+        manifest = check_quickly(base)
+        with _replacing(out) as fresh:
+            shutil.copytree(base, fresh)
+            maker = page_python or PagePythonUnderNode(work_dir)
+            added = _add(fresh, manifest.packages, packages, work_dir, maker, progress)
+            _finish(replace(manifest, licenses=(*manifest.licenses, *added)), packages, fresh)
+
+
+@contextmanager
+def _replacing(out: Path) -> Iterator[Path]:
+    """Give a folder, not made yet, that takes the place of `out` when all went well."""
+    if _holds_something_else(out):
+        raise BundleError(f"{out} is not a bundle and not empty.", "Name another folder.")
+    with staging(out.parent, out.name) as folder:
+        yield folder / "bundle"
+        if out.exists():
+            out.rename(folder / "former")
+        (folder / "bundle").rename(out)
 
 
 @contextmanager
@@ -109,7 +147,13 @@ def _holds_something_else(out: Path) -> bool:
 
 
 def _lay_out(
-    fresh: Path, former: Path, sdk: Path, work_dir: Path, page_python: PagePython, progress: Progress
+    fresh: Path,
+    former: Path,
+    sdk: Path,
+    packages: Sequence[str],
+    work_dir: Path,
+    page_python: PagePython,
+    progress: Progress,
 ) -> None:
     fresh.mkdir()
     inputs = runtime_inputs()
@@ -120,6 +164,9 @@ def _lay_out(
     else:
         licenses = kept.licenses
         _take_over(former, fresh, snapshot=kept.snapshot_inputs == snapshot_inputs)
+    here = () if kept is None else kept.packages
+    wanted = sorted({*_packages_of(former), *packages})
+    added = _add(fresh, here, wanted, work_dir, page_python, progress)
     progress("building the SDK's wheel")
     wheel = build_wheel(sdk, fresh / WHEELS_DIR)
     if not (fresh / SNAPSHOT_DIR).exists():
@@ -134,10 +181,37 @@ def _lay_out(
         runtime_inputs=inputs,
         sdk_inputs=hash_inputs(sdk),
         snapshot_inputs=snapshot_inputs,
-        licenses=tuple(licenses),
-        files=list_files(fresh),
+        licenses=(*licenses, *added),
+        packages=(),
+        files={},
     )
-    (fresh / MANIFEST_NAME).write_text(manifest.to_json(), encoding="utf-8")
+    _finish(manifest, wanted, fresh)
+
+
+def _add(
+    fresh: Path,
+    here: Sequence[str],
+    wanted: Sequence[str],
+    work_dir: Path,
+    page_python: PagePython,
+    progress: Progress,
+) -> Sequence[LicenseEntry]:
+    missing = [package for package in wanted if package not in here]
+    return add_packages(fresh, missing, work_dir, page_python, progress) if missing else []
+
+
+def _finish(manifest: Manifest, packages: Sequence[str], fresh: Path) -> None:
+    """Write the manifest of a folder that holds everything else, with `packages` added to what it names."""
+    named = tuple(sorted({*manifest.packages, *packages}))
+    whole = replace(manifest, packages=named, files=list_files(fresh))
+    (fresh / MANIFEST_NAME).write_text(whole.to_json(), encoding="utf-8")
+
+
+def _packages_of(bundle: Path) -> Sequence[str]:
+    try:
+        return read(bundle).packages
+    except BundleError:
+        return ()
 
 
 def _sound(former: Path, inputs: str) -> Manifest | None:
@@ -160,7 +234,8 @@ def _make_snapshot(fresh: Path, wheel: Path, sdk: Path, page_python: PagePython,
     runtime, out = fresh / RUNTIME_DIR, fresh / SNAPSHOT_DIR
     out.mkdir()
     # micropip keeps live objects of JavaScript, which no snapshot can hold.
-    wheels = [path for path in sorted(runtime.glob("*.whl")) if not path.name.startswith("micropip-")]
+    inside = fetch.pinned_names() - {"micropip"}
+    wheels = [path for path in sorted(runtime.glob("*.whl")) if path.name.partition("-")[0] in inside]
     page_python.make_snapshot(runtime, wheel, sdk / "pedelec" / "static", wheels, out, progress)
     page_python.compress(sorted(out.glob("snapshot*.*")), _QUICK_COMPRESSION, progress)
 
@@ -169,31 +244,18 @@ def _make_runtime(
     fresh: Path, work_dir: Path, page_python: PagePython, progress: Progress
 ) -> Sequence[LicenseEntry]:
     downloads = work_dir / "downloads"
-    tarball = fetch.pyodide_tarball(downloads)
-    if tarball is None:
-        tarball = fetch.fetch_pyodide(downloads, ensure_node(work_dir, progress), progress)
+    tarball = fetch.ensure_pyodide(work_dir, progress)
     published = fetch.page_wheels(downloads) or fetch.fetch_page_wheels(downloads, progress)
     progress("checking the page's wheels")
     audit(published)
     runtime = fresh / RUNTIME_DIR
     runtime.mkdir()
     progress("unpacking Pyodide")
-    original = _unpack(tarball, runtime, fresh.parent)
-    shutil.copy(original, runtime)  # Pyodide does not start without one
+    # Pyodide does not start without a lock file; its own is kept aside, for ours takes its place.
+    fetch.unpack_pyodide(tarball, (*PYODIDE_FILES, PYODIDE_LOCK_NAME), runtime)
+    original = Path(shutil.copy(runtime / PYODIDE_LOCK_NAME, fresh.parent))
     page_python.compile_wheels(runtime, published, runtime, progress)
     write_page_lock(original, sorted(runtime.glob("*.whl")), runtime / PYODIDE_LOCK_NAME)
     compressible = [runtime / name for name in PYODIDE_FILES if name.endswith((".mjs", ".wasm"))]
     page_python.compress(compressible, _THOROUGH_COMPRESSION, progress)
     return write_licenses(published, fresh)
-
-
-def _unpack(tarball: Path, runtime: Path, aside: Path) -> Path:
-    """Unpack Pyodide's files into `runtime`, and its own lock file into `aside`; return the latter."""
-    with tarfile.open(tarball) as archive:
-        for name in (*PYODIDE_FILES, PYODIDE_LOCK_NAME):
-            member = archive.extractfile(f"package/{name}")
-            assert member is not None, "the pinned tarball has these files"
-            folder = aside if name == PYODIDE_LOCK_NAME else runtime
-            with member, (folder / name).open("wb") as target:
-                shutil.copyfileobj(member, target)
-    return aside / PYODIDE_LOCK_NAME

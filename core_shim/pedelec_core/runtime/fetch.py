@@ -6,11 +6,14 @@ whenever it is taken from there. Knows no address: the npm and pip clients do.
 
 import re
 import shutil
+import tarfile
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pedelec_core.runtime.digests import integrity, sha256_file
 from pedelec_core.runtime.errors import BundleError
-from pedelec_core.runtime.node import Node
+from pedelec_core.runtime.node import Node, ensure_node
 from pedelec_core.runtime.pins import (
     PAGE_ABI,
     PAGE_PLATFORM,
@@ -24,6 +27,9 @@ from pedelec_core.runtime.process import ProgramError, run
 from pedelec_core.runtime.progress import Progress, silent
 from pedelec_core.runtime.staging import staging
 
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
 _ADVICE = "Check the network connection, then try again; what is already here is kept."
 _TAMPERED = (
     "Do not use it. Try again; if it stays so, something between this machine and its registry alters files."
@@ -34,6 +40,27 @@ PAGE_TARGET = (
     "--abi", PAGE_ABI, "--platform", PAGE_PLATFORM,
 )  # fmt: skip
 """pip's options for wheels that run in the page rather than on this machine."""
+
+
+def ensure_pyodide(work_dir: Path, progress: Progress = silent) -> Path:
+    """Return Pyodide's tarball from the downloads in `work_dir`, fetched when it is not there.
+
+    Raises:
+        BundleError: it is not to be had, or not the pinned one.
+    """
+    downloads = work_dir / "downloads"
+    kept = pyodide_tarball(downloads)
+    return kept or fetch_pyodide(downloads, ensure_node(work_dir, progress), progress)
+
+
+def unpack_pyodide(tarball: Path, names: Iterable[str], into: Path) -> None:
+    """Unpack some of the files of Pyodide's tarball."""
+    with tarfile.open(tarball) as archive:
+        for name in names:
+            member = archive.extractfile(f"package/{name}")
+            assert member is not None, "the pinned tarball has these files"
+            with member, (into / name).open("wb") as target:
+                shutil.copyfileobj(member, target)
 
 
 def pyodide_tarball(downloads: Path) -> Path | None:
@@ -82,6 +109,13 @@ def pinned_wheel_hashes(lock: Path = PAGE_WHEELS_LOCK) -> dict[str, str]:
     return {digest: requirement for requirement, digest in entry.findall(lock.read_text(encoding="utf-8"))}
 
 
+def pinned_names(lock: Path = PAGE_WHEELS_LOCK) -> set[str]:
+    """Return the names of the packages of every bundle, as they are in the names of wheels."""
+    return {
+        requirement.partition("==")[0].replace("-", "_") for requirement in pinned_wheel_hashes(lock).values()
+    }
+
+
 def page_wheels(downloads: Path, lock: Path = PAGE_WHEELS_LOCK) -> list[Path] | None:
     """Return the page's wheels kept in `downloads`, sorted by name, or None unless all are as pinned."""
     pinned = pinned_wheel_hashes(lock)
@@ -112,3 +146,34 @@ def fetch_page_wheels(
     if wheels is None:
         raise BundleError(f"The wheels in {folder} are not those that {lock.name} pins.", _TAMPERED)
     return wheels
+
+
+def fetch_wheel(requirement: "Requirement", folder: Path, progress: Progress = silent) -> Path:
+    """Return a wheel for the page that meets a requirement: one kept in `folder`, else pip's choice.
+
+    Raises:
+        BundleError: the package index has none.
+    """
+    if (kept := _kept_wheel(requirement, folder)) is not None:
+        return kept
+    progress(str(requirement))
+    with staging(folder, "wheel") as fresh:
+        # By name alone: what the requirement says of extras and markers is its asker's business.
+        wanted = f"{requirement.name}{requirement.specifier}"
+        try:
+            run_pip(["download", "--no-deps", *PAGE_TARGET, "--dest", fresh, wanted], progress=progress)
+        except ProgramError as error:
+            message = f"pip found no wheel of {wanted} for pages ({PAGE_ABI}, {PAGE_PLATFORM}): {error}"
+            raise BundleError(message, "Check the name and the network connection.") from error
+        (wheel,) = fresh.glob("*.whl")
+        return wheel.rename(folder / wheel.name)
+
+
+def _kept_wheel(requirement: "Requirement", folder: Path) -> Path | None:
+    from packaging.utils import canonicalize_name, parse_wheel_filename
+
+    for wheel in sorted(folder.glob("*.whl"), reverse=True):
+        name, version, _, _ = parse_wheel_filename(wheel.name)
+        if name == canonicalize_name(requirement.name) and version in requirement.specifier:
+            return wheel
+    return None

@@ -8,7 +8,7 @@ from typing import Final
 import platformdirs
 
 from pedelec_core.runtime.errors import BundleError
-from pedelec_core.runtime.manifest import MANIFEST_NAME
+from pedelec_core.runtime.manifest import MANIFEST_NAME, read
 
 ENVIRONMENT_VARIABLE: Final = "PEDELEC_RUNTIME_DIR"
 
@@ -66,8 +66,19 @@ def candidates() -> list[Path]:
     if named := os.environ.get(ENVIRONMENT_VARIABLE):
         return [Path(named)]
     checkout = [] if checkout_root() is None else [default_output()]
-    installed = _installed_bundle()
-    return [*checkout, *([] if installed is None else [installed]), _user_bundle()]
+    installed, users = _installed_bundle(), _user_bundle()
+    if installed is None:
+        return [*checkout, users]
+    return [*checkout, *((users, installed) if _extends(users, installed) else (installed, users))]
+
+
+def _extends(users: Path, installed: Path) -> bool:
+    """Tell whether the user's bundle is the installed one with packages added to it, not an older one."""
+    try:
+        first, second = read(users), read(installed)
+    except BundleError:
+        return False
+    return (first.runtime_inputs, first.sdk_inputs) == (second.runtime_inputs, second.sdk_inputs)
 
 
 def find_bundle() -> Path | None:

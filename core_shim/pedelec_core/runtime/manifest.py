@@ -13,7 +13,7 @@ from pedelec_core.runtime.digests import sha256_file
 from pedelec_core.runtime.errors import BundleError
 
 MANIFEST_NAME: Final = "manifest.json"
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 
 RUNTIME_DIR: Final = "runtime"
 SNAPSHOT_DIR: Final = "runtime/snapshot"
@@ -50,6 +50,7 @@ class Manifest:
         abi_version: Pyodide's platform ABI, such as `2026_0`.
         sdk_wheel: file name of the SDK's wheel in `wheels/`, for any Pyodide.
         compiled_sdk_wheel: file name in `runtime/snapshot/` of the same, compiled, for this Pyodide.
+        packages: what was asked for beyond the packages of every bundle, as it was asked.
         runtime_inputs: hash over everything that `runtime/` was made from.
         sdk_inputs: hash over the sources that the SDK's wheel was made from.
         snapshot_inputs: hash over everything that the compiled SDK and the memory snapshot were made from.
@@ -62,6 +63,7 @@ class Manifest:
     abi_version: str
     sdk_wheel: str
     compiled_sdk_wheel: str
+    packages: tuple[str, ...]
     runtime_inputs: str
     sdk_inputs: str
     snapshot_inputs: str
@@ -77,6 +79,7 @@ class Manifest:
             "abiVersion": self.abi_version,
             "sdkWheel": self.sdk_wheel,
             "compiledSdkWheel": self.compiled_sdk_wheel,
+            "packages": list(self.packages),
             "inputs": {
                 "runtime": self.runtime_inputs,
                 "sdk": self.sdk_inputs,
@@ -102,6 +105,7 @@ def from_document(document: Any) -> Manifest:
         abi_version=document["abiVersion"],
         sdk_wheel=document["sdkWheel"],
         compiled_sdk_wheel=document["compiledSdkWheel"],
+        packages=tuple(document["packages"]),
         runtime_inputs=document["inputs"]["runtime"],
         sdk_inputs=document["inputs"]["sdk"],
         snapshot_inputs=document["inputs"]["snapshot"],

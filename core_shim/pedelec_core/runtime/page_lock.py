@@ -7,7 +7,7 @@ for anything else hears so from Pyodide rather than from a failed request.
 import os
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from email.message import Message
 from email.parser import Parser
 from pathlib import Path
@@ -19,6 +19,7 @@ from pedelec_core.runtime.pins import PAGE_PLATFORM, PAGE_PYTHON
 from pedelec_core.runtime.process import ProgramError, run
 
 if TYPE_CHECKING:
+    from packaging.requirements import Requirement
     from pyodide_lock import PackageSpec, PyodideLockSpec
 
 _MARKERS = {
@@ -50,8 +51,7 @@ def write_page_lock(original: Path, wheels: Sequence[Path], target: Path) -> "Py
     from pyodide_lock import PyodideLockSpec
 
     lock = PyodideLockSpec.from_json(original)
-    markers = _MARKERS | {"python_full_version": lock.info.python}
-    specs = [_describe(wheel, markers) for wheel in wheels]
+    specs = [describe(wheel, lock.info.python) for wheel in wheels]
     lock.packages = {spec.name: spec for spec in sorted(specs, key=lambda spec: spec.name)}
     for spec in specs:
         if missing := sorted(set(spec.depends) - set(lock.packages)):
@@ -66,8 +66,8 @@ def write_page_lock(original: Path, wheels: Sequence[Path], target: Path) -> "Py
     return lock
 
 
-def _describe(wheel: Path, markers: dict[str, str]) -> "PackageSpec":
-    """Return the lock's entry for one wheel.
+def describe(wheel: Path, python: str) -> "PackageSpec":
+    """Return the lock's entry for one wheel, for a page whose Python is of this release (`3.14.2`).
 
     Written out here because `pyodide_lock.add_wheels_to_spec` refuses the platform tags of PEP 783, and its
     way to find what can be imported knows no compiled modules.
@@ -83,7 +83,7 @@ def _describe(wheel: Path, markers: dict[str, str]) -> "PackageSpec":
         install_dir="site",
         sha256=sha256_file(wheel),
         imports=_importable_names(wheel),
-        depends=_dependencies(metadata, markers),
+        depends=sorted({canonicalize_name(needed.name) for needed in requirements_of(metadata, python)}),
     )
 
 
@@ -96,18 +96,18 @@ def _importable_names(wheel: Path) -> list[str]:
     return sorted(packages | modules)
 
 
-def _dependencies(metadata: Message, markers: dict[str, str]) -> list[str]:
+def requirements_of(metadata: Message, python: str, extras: Iterable[str] = ()) -> "list[Requirement]":
+    """Return what a package needs in a page with this release of Python, with some of its extras."""
     from packaging.requirements import Requirement
-    from packaging.utils import canonicalize_name
 
+    page = _MARKERS | {"python_full_version": python}
+    wanted = [page | {"extra": extra} for extra in ("", *extras)]
     requirements = map(Requirement, metadata.get_all("Requires-Dist", []))
-    return sorted(
-        {
-            canonicalize_name(requirement.name)
-            for requirement in requirements
-            if requirement.marker is None or requirement.marker.evaluate(markers)
-        }
-    )
+    return [
+        requirement
+        for requirement in requirements
+        if requirement.marker is None or any(map(requirement.marker.evaluate, wanted))
+    ]
 
 
 def read_metadata(wheel: Path) -> Message:

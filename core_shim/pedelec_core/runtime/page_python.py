@@ -45,6 +45,21 @@ class PagePython(Protocol):
             progress: told of each step.
         """
 
+    def fetch_own(
+        self, pyodide: Path, lock: Path, folder: Path, names: Sequence[str], progress: Progress
+    ) -> None:
+        """Fetch packages of Pyodide's own distribution into `folder`, but those that are there.
+
+        Pyodide knows where they are; whether they are as its lock file has them is not looked at.
+
+        Args:
+            pyodide: the folder that Pyodide is unpacked in.
+            lock: Pyodide's own lock file.
+            folder: where they are kept; may not exist yet.
+            names: normalized, as in the lock file.
+            progress: told of each package.
+        """
+
     def compress(self, files: Sequence[Path], level: int, progress: Progress) -> None:
         """Write a `.zst` beside each file. `level` is Zstandard's: more takes longer and gives less."""
 
@@ -69,10 +84,22 @@ class PagePythonUnderNode:
     ) -> None:
         self._run("snapshot.mjs", [pyodide, loader, out, sdk, *wheels], progress)
 
+    def fetch_own(
+        self, pyodide: Path, lock: Path, folder: Path, names: Sequence[str], progress: Progress
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._run("fetch_own.mjs", [pyodide, lock, folder, *names], progress, "Check the network connection.")
+
     def compress(self, files: Sequence[Path], level: int, progress: Progress) -> None:
         self._run("compress.mjs", [str(level), *files], progress)
 
-    def _run(self, program: str, arguments: Sequence[str | Path], progress: Progress) -> None:
+    def _run(
+        self,
+        program: str,
+        arguments: Sequence[str | Path],
+        progress: Progress,
+        advice: str = "Mend what it names, then try again.",
+    ) -> None:
         def watch(line: str) -> None:
             fields = line.split("\t")
             if len(fields) == 3 and fields[1].isdecimal() and fields[2].isdecimal():
@@ -83,7 +110,7 @@ class PagePythonUnderNode:
             run([node.executable, PAGE_SIDE / program, *arguments], on_line=watch, seconds=_SECONDS)
         except ProgramError as error:
             message = f"Pyodide under Node {node.version} failed in {program}: {error}"
-            raise BundleError(message, "Mend what it names, then try again.") from error
+            raise BundleError(message, advice) from error
 
 
 def page_side_files() -> list[Path]:

@@ -37,11 +37,16 @@ async def install(packages: list[str]) -> None:
     """Install packages by name, from Core's bundle where it has them, else as micropip finds them.
 
     Raises:
-        ValueError: one is not to be had.
+        ImportError: one is not to be had; says how Core comes to have it.
     """
     import micropip  # type: ignore[import-not-found]
 
-    await micropip.install(packages)
+    try:
+        await micropip.install(packages)
+    except Exception as error:
+        wanted = " ".join(f"--with {package}" for package in packages)
+        message = f"{error}\nTo have it in Core's bundle: pedelec-core runtime build {wanted}"
+        raise ImportError(message) from error
 
 
 def uses_typed_tools(source: str) -> bool:

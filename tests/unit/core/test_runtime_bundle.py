@@ -30,6 +30,11 @@ class Copier:
         self.compile_wheels(pyodide, [sdk], out, progress)
         (out / "snapshot.bin").write_text(" ".join(wheel.name for wheel in wheels))
 
+    def fetch_own(
+        self, pyodide: Path, lock: Path, folder: Path, names: Sequence[str], progress: Progress
+    ) -> None:
+        raise AssertionError("no package was asked for")
+
     def compress(self, files: Sequence[Path], level: int, progress: Progress) -> None:
         for file in files:
             shutil.copy(file, f"{file}.zst")
@@ -53,6 +58,7 @@ def make_bundle(folder: Path) -> Path:
         abi_version="2026_0",
         sdk_wheel="pedelec-0.0.0-py3-none-any.whl",
         compiled_sdk_wheel="pedelec-0.0.0-cp314-none-any.whl",
+        packages=(),
         runtime_inputs=build.runtime_inputs(),
         sdk_inputs="old",
         snapshot_inputs="old",
@@ -95,7 +101,7 @@ def cut_manifest(bundle: Path) -> None:
 
 def age_manifest(bundle: Path) -> None:
     path = bundle / MANIFEST_NAME
-    path.write_text(path.read_text().replace('"formatVersion": 2', '"formatVersion": 0'))
+    path.write_text(path.read_text().replace('"formatVersion": 3', '"formatVersion": 0'))
 
 
 def test_a_whole_bundle_has_no_problems(bundle: Path) -> None:
@@ -112,7 +118,7 @@ def test_a_whole_bundle_has_no_problems(bundle: Path) -> None:
         (add, "runtime/extra.mjs is not in manifest.json."),
         (lose_manifest, "it has no manifest.json."),
         (cut_manifest, "is damaged or from another version"),
-        (age_manifest, "format version 0, wanted 2"),
+        (age_manifest, "format version 0, wanted 3"),
     ],
 )
 def test_verify_names_every_kind_of_damage(
@@ -173,6 +179,23 @@ def test_an_installed_bundle_comes_before_the_users(tmp_path: Path, monkeypatch:
     assert installed == package / "bundle"
     assert locations.require_bundle() == installed
     assert users != installed
+
+
+def test_the_users_bundle_comes_first_where_it_is_the_installed_one_with_more_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(locations.ENVIRONMENT_VARIABLE, raising=False)
+    package = tmp_path / "pedelec_runtime"
+    make_bundle(package / "bundle")
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(locations, "__file__", str(tmp_path / "site-packages/pedelec_core/runtime/x.py"))
+    users = make_bundle(tmp_path / "users")
+    monkeypatch.setattr(locations, "_user_bundle", lambda: users)
+    assert commands.where() == users
+    manifest = users / MANIFEST_NAME
+    manifest.write_text(manifest.read_text().replace('"sdk": "old"', '"sdk": "older"'))
+    assert commands.where() == package / "bundle"
 
 
 def test_outside_a_checkout_only_the_users_folder_is_left(
