@@ -42,6 +42,10 @@ class PageLimits:
     """Requests of one connection that are not answered yet; results are not counted."""
     faults_per_page: int = 100
     """Frames of one connection that are no messages; one more ends it."""
+    frames_per_second: float = 1_000.0
+    """How fast one connection's frames are read, in the long run; large ones count as several (`pace`)."""
+    frames_at_once: int = 4_000
+    """How many are read before that rate counts."""
     sessions_per_second: float = 2.0
     """How fast an origin may ask for sessions, in the long run."""
     sessions_at_once: int = 64
@@ -69,7 +73,7 @@ class ConnectionLimits:
     head_seconds: float = 10.0
     """From a connection's first moment to the end of its request's head, and to a page's `hello`."""
     body_seconds: float = 30.0
-    """From there to the end of the request's body."""
+    """From there to the end of the request's body, and from the beginning of a page's frame to its end."""
     stall_seconds: float = 30.0
     """How long somebody may not take a byte of what Core has for him."""
 
@@ -167,14 +171,21 @@ class TokenBucket:
         Returns:
             0.0, or the seconds until it may happen; then nothing is taken.
         """
-        if now > self._since:
-            tokens = self._tokens + (now - self._since) * self._rate
-            self._tokens = min(tokens, self._burst)
-            self._since = now
+        self._fill(now)
         if self._tokens >= 1:
             self._tokens -= 1
             return 0.0
         return (1 - self._tokens) / self._rate
+
+    def spend(self, amount: float, now: float) -> float:
+        """Count what has happened already and may come to less or more than once.
+
+        Returns:
+            0.0, or the seconds until the bucket is not emptier than empty any more.
+        """
+        self._fill(now)
+        self._tokens -= amount
+        return max(0.0, -self._tokens / self._rate)
 
     def charge(self, amount: float) -> None:
         """Count what has happened already; it may leave the bucket emptier than empty."""
@@ -183,6 +194,12 @@ class TokenBucket:
     def is_full(self, now: float) -> bool:
         """Whether it has been left alone for so long that it need not be remembered."""
         return self._tokens + (now - self._since) * self._rate >= self._burst
+
+    def _fill(self, now: float) -> None:
+        if now > self._since:
+            tokens = self._tokens + (now - self._since) * self._rate
+            self._tokens = min(tokens, self._burst)
+            self._since = now
 
 
 class KeyedBuckets:

@@ -41,6 +41,8 @@ def limits(**values: float) -> list[str]:
 WITHOUT_RATES = limits(
     calls_per_second=1_000_000,
     calls_burst=1_000_000,
+    frames_per_second=1_000_000,
+    frames_at_once=1_000_000,
     sessions_at_once=1_000_000,
     sessions_per_origin=1_000_000,
     connections=1_000_000,

@@ -26,7 +26,8 @@ from pedelec.protocol import (
 from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
 from pedelec_core.hub import Hub
 from pedelec_core.page_desk import PageDesk
-from pedelec_core.server.page_socket import PageEndpoint, PageProtocol
+from pedelec_core.server.page_protocol import PageProtocol
+from pedelec_core.server.page_socket import PageEndpoint
 from tests.harness import tool
 from tests.harness.approvers import EveryOrigin
 

@@ -4,13 +4,13 @@ import json
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from websockets import Origin
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
 
 from pedelec.protocol import PROTOCOL_VERSION, CreateSession, Hello, encode
 from tests.harness import CoreProcess, PageClient, limits, tool
@@ -34,7 +34,14 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CoreProcess]:
     site = folder / "site"
     site.mkdir()
     (site / "large.bin").write_bytes(b"\0" * 40_000_000)
-    impatience = limits(head_seconds=0.5, body_seconds=0.5, stall_seconds=0.5, unsent_bytes=100_000)
+    impatience = limits(
+        head_seconds=0.5,
+        body_seconds=0.5,
+        stall_seconds=0.5,
+        unsent_bytes=100_000,
+        frames_per_second=1_000_000,
+        frames_at_once=1_000_000,
+    )
     with CoreProcess(folder / "state", "--site", str(site), *impatience) as core:
         yield core
 
@@ -131,6 +138,43 @@ def test_a_page_that_does_not_read_is_cut_off(core: CoreProcess) -> None:
         assert_others_are_served(core)
 
 
+@contextmanager
+def silent_page(core: CoreProcess) -> Iterator[socket.socket]:
+    """The connection of a page that has said hello."""
+    with http_connection(core) as page:
+        page.sendall(upgrade_head(core))
+        assert page.recv(65_536).startswith(b"HTTP/1.1 101")
+        hello = Hello(protocol=PROTOCOL_VERSION, page_instance_id=str(page.fileno()), sdk_version="0")
+        page.sendall(masked_frame(0x81, encode(hello).encode()))
+        assert b"welcome" in page.recv(65_536)
+        yield page
+
+
+def test_a_page_that_asks_for_pongs_and_does_not_read_them_is_cut_off(core: CoreProcess) -> None:
+    before = len(re.findall(r"page \w+ reads too slowly", core.log))
+    pings = masked_frame(0x89, b"x" * 125) * 2_000
+    with silent_page(core) as page, suppress(ConnectionError):
+        while len(re.findall(r"page \w+ reads too slowly", core.log)) == before:
+            page.sendall(pings)
+    assert_others_are_served(core)
+
+
+FOREVER = {
+    "a frame": (masked_frame(0x81, b"x" * 100_000)[:5_000], b"x"),
+    "a message in pieces": (masked_frame(0x01, b"{"), masked_frame(0x00, b" ")),
+    "a message with pings between": (masked_frame(0x01, b"{"), masked_frame(0x89, b"")),
+}
+
+
+@pytest.mark.parametrize("kind", FOREVER)
+def test_a_page_that_never_ends_a_message_is_cut_off(core: CoreProcess, kind: str) -> None:
+    beginning, more = FOREVER[kind]
+    with silent_page(core) as page:
+        page.sendall(beginning)
+        assert_others_are_served(core)
+        trickle(page, more)
+
+
 def test_a_local_client_that_stops_in_the_middle_of_a_line_is_cut_off(core: CoreProcess) -> None:
     with local_connection(core) as connection:
         connection.sendall(b'{"type":"sta')
@@ -166,21 +210,28 @@ def test_a_local_client_that_does_not_read_is_cut_off(core: CoreProcess) -> None
         page.end_session()
 
 
+def web_socket(core: CoreProcess, path: str) -> ClientConnection:
+    url = f"ws://127.0.0.1:{core.port}{path}"
+    return connect(url, origin=Origin(core.url), compression=None, proxy=None)
+
+
+def assert_sent_away(connection: ClientConnection) -> None:
+    """With the code that says to come again later (1013)."""
+    with pytest.raises(ConnectionClosed) as caught:
+        connection.recv(20)
+    assert caught.value.rcvd is not None
+    assert caught.value.rcvd.code == 1013
+
+
 def test_no_more_connections_than_allowed_are_served(tmp_path: Path) -> None:
     with CoreProcess(tmp_path / "state", *limits(connections_per_origin=2, local_connections=2)) as core:
-        with (
-            PageClient(core.url),
-            PageClient(core.url),
-            connect(
-                f"ws://127.0.0.1:{core.port}/page", origin=Origin(core.url), compression=None, proxy=None
-            ) as third,
-        ):
+        with PageClient(core.url), PageClient(core.url), web_socket(core, "/page") as third:
             error = json.loads(third.recv(20))["error"]
             assert (error["code"], error["details"]["limit"]) == ("LIMIT_REACHED", "connections-per-origin")
-            with pytest.raises(ConnectionClosed) as caught:
-                third.recv(20)
-            assert caught.value.rcvd is not None
-            assert caught.value.rcvd.code == 1013
+            assert_sent_away(third)
+        inspect = "/inspect"
+        with web_socket(core, inspect), web_socket(core, inspect), web_socket(core, inspect) as third:
+            assert_sent_away(third)
         with (
             local_connection(core) as first,
             local_connection(core) as second,

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -188,12 +189,34 @@ def test_a_flood_from_one_page_is_ended_and_keeps_nobody_waiting(core: CoreProce
         assert flood.recv(65_536).startswith(b"HTTP/1.1 101")
         with suppress(ConnectionError):
             flood.sendall(masked_frame(0x81, b'{"type":"nonsense"}') * 50_000)
+            flood.shutdown(socket.SHUT_WR)
         call = core.start_cli("tool-call", "probe", "{}")
         page.submit(page.receive(ToolCall), "alive")
         assert call.finish().json["result"] == "alive"
         said = read_all(flood)
         assert said.count(b"SDK_PROTOCOL_ERROR") <= 101
     assert_goes_on(core, page)
+
+
+def test_a_page_that_sends_too_fast_is_told_and_read_more_slowly_and_nothing_is_lost(
+    tmp_path: Path,
+) -> None:
+    with (
+        CoreProcess(tmp_path / "state", *limits(frames_per_second=500, frames_at_once=50)) as core,
+        PageClient(core.url) as page,
+        PageClient(core.url) as flood,
+    ):
+        for number in range(400):
+            flood.socket.send(encode(Ping(id=number)))
+        page.create_session([tool("probe")])
+        call = core.start_cli("tool-call", "probe", "{}")
+        page.submit(page.receive(ToolCall), "alive")
+        assert call.finish().json["result"] == "alive"
+        told = flood.receive(ErrorEvent).error
+        assert (told["code"], told["class"]) == (Code.TOO_MANY_REQUESTS, "retryable")
+        assert "500 frames a second" in str(told["message"])
+        assert [flood.receive(Pong).id for _ in range(400)] == list(range(400))
+        assert len(re.findall(r"page \w+ sends too fast", core.log)) == 1
 
 
 # --- HTTP ----------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from pedelec_core.invocation import Decision
 from pedelec_core.sessions import Session
 
 CLOSE_PROTOCOL_ERROR: Final = 1002  # RFC 6455, section 7.4.1
+CLOSE_TRY_AGAIN_LATER: Final = 1013  # the registry of RFC 6455, section 11.7
 MAX_CALLS_AT_ONCE: Final = 32
 
 _log = logging.getLogger(__name__)
@@ -64,6 +65,10 @@ class InspectorDesk:
 
     def opened(self, connection: PageConnection) -> None:
         """An inspector's connection is open. It hears nothing until it asks to `watch`."""
+        of_origin = sum(each.connection.origin == connection.origin for each in self._inspectors.values())
+        if of_origin >= self._hub.limits.connections.connections_per_origin:
+            connection.close(CLOSE_TRY_AGAIN_LATER, "too many connections")
+            return
         self._inspectors[connection.id] = _Inspector(connection)
 
     def closed(self, connection: PageConnection) -> None:

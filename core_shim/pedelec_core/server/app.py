@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from pedelec_core import __version__
 from pedelec_core.approval_desk import ApprovalDesk
-from pedelec_core.limits import ConnectionLimits
+from pedelec_core.limits import CoreLimits
 from pedelec_core.page_desk import PageDesk
 from pedelec_core.runtime.manifest import MANIFEST_NAME, RUNTIME_DIR, WHEELS_DIR
 
@@ -42,7 +42,7 @@ def build_app(
     token: str,
     guard: Guard,
     site: Path | None,
-    limits: ConnectionLimits,
+    limits: CoreLimits,
 ) -> Starlette:
     """Put the app together.
 
@@ -56,11 +56,16 @@ def build_app(
         site: the folder served at `/`, or None for a note that there is none.
         limits: on the pages' connections.
     """
+
+    def shares_with(origin: str) -> str:
+        """Pages that may only ask are one crowd: a stranger can have as many origins as it likes."""
+        return origin if approvals.is_approved(origin) else ""
+
     sdk_files = Files(Path(str(files("pedelec"))) / "static", cross_origin=True)
     inspector_files = Files(Path(str(files("pedelec_core"))) / "inspector" / "static", cross_origin=True)
     routes: list[BaseRoute] = [
         Route(HEALTH_PATH, _health),
-        WebSocketRoute(PAGE_PATH, PageEndpoint(desk, limits.unsent_bytes)),
+        WebSocketRoute(PAGE_PATH, PageEndpoint(desk, limits, shares_with)),
         *ApprovalPage(approvals, guard).routes(),
         WebSocketRoute(INSPECTOR_PATH, inspector),
         Route(MCP_PATH, BearerMiddleware(mcp, token)),

@@ -9,6 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from pedelec.errors import Code, PedelecError
 from pedelec_core.inspector.desk import InspectorDesk
+from pedelec_core.limits import CoreLimits
 
 from .guard import error_response
 from .page_socket import PageEndpoint
@@ -22,10 +23,11 @@ class InspectorEndpoint:
     Args:
         desk: where the frames go.
         may_inspect: whether the pages of an origin may look at their own sessions.
+        limits: on connections, and on how fast they are read.
     """
 
-    def __init__(self, desk: InspectorDesk, may_inspect: Callable[[str], bool]) -> None:
-        self._socket = PageEndpoint(desk)
+    def __init__(self, desk: InspectorDesk, may_inspect: Callable[[str], bool], limits: CoreLimits) -> None:
+        self._socket = PageEndpoint(desk, limits)
         self._may_inspect = may_inspect
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,11 +1,7 @@
 """The page socket: whole text frames between one WebSocket and a desk, the page desk above all.
 
 Owns a page's connection: its order, its bounds and its end. Looks into no frame; what they mean is the
-page desk's business.
-
-Frames do not go through ASGI, whose queues and tasks cost more than all that Core does with most of them:
-they go from the protocol to the desk, and back into the transport, within one turn of the event loop. ASGI
-opens the connection, behind the guard, and ends it.
+page desk's business. Bytes are `page_protocol`'s.
 """
 
 import asyncio
@@ -13,19 +9,20 @@ import contextlib
 import functools
 import logging
 import secrets
-from collections.abc import Callable, Iterable
-from typing import Final, Protocol, override
+import time
+from collections.abc import Callable
+from typing import Final, Protocol
 
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.exceptions import InvalidState
-from websockets.frames import Frame
 
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import ErrorEvent, encode
 from pedelec_core.hub import PageConnection
-from pedelec_core.limits import ConnectionLimits
+from pedelec_core.limits import ConnectionLimits, CoreLimits
+from pedelec_core.pace import Pace, Paces
+
+from .page_protocol import PROTOCOL, PageProtocol
 
 CLOSE_UNSUPPORTED_DATA: Final = 1003
 CLOSE_INTERNAL_ERROR: Final = 1011
@@ -33,74 +30,7 @@ CLOSE_INTERNAL_ERROR: Final = 1011
 HOLD_SECONDS: Final = 0.01
 """How long a frame that nobody waits for is held back, that it may share its way with the next one."""
 
-_PROTOCOL: Final = "pedelec.protocol"
-
 _log = logging.getLogger(__name__)
-
-
-class PageProtocol(WebSocketsSansIOProtocol):
-    """Uvicorn's WebSocket, which lends the app what ASGI has no word for: frames at once, cutting off, ping
-    and pong.
-
-    A peer that has stopped reading never gets to see a close frame, so it can only be cut off.
-
-    Attributes:
-        on_message: hears of each message from then on, text or bytes; without it they wait in ASGI's queue.
-        on_pong: hears of each pong.
-    """
-
-    on_message: Callable[[str | bytes], None] | None = None
-    on_pong: Callable[[], None] | None = None
-
-    @override
-    async def run_asgi(self) -> None:
-        self.scope["extensions"] = {**(self.scope["extensions"] or {}), _PROTOCOL: {"protocol": self}}
-        await super().run_asgi()
-
-    @override
-    def send_receive_event_to_app(self) -> None:
-        if self.on_message is None or self.close_sent:
-            super().send_receive_event_to_app()
-            return
-        data = b"".join(self.frames)
-        try:
-            message = data.decode() if self.curr_msg_data_type == "text" else data
-        except UnicodeDecodeError:
-            super().send_receive_event_to_app()  # which knows how to end such a connection
-            return
-        self.frames = []
-        self.on_message(message)
-
-    @override
-    def handle_pong(self, event: Frame) -> None:
-        if self.on_pong is not None:
-            self.on_pong()
-
-    @property
-    def unsent_bytes(self) -> int:
-        """How much the other side has yet to read."""
-        return self.transport.get_write_buffer_size()
-
-    def send_texts(self, texts: Iterable[str]) -> None:
-        """Send frames, in one piece; they are dropped where the connection is over."""
-        if self.close_sent or self.transport.is_closing():
-            return
-        try:
-            for text in texts:
-                self.conn.send_text(text.encode())
-        except InvalidState:
-            return  # the other side has closed
-        self.transport.write(b"".join(self.conn.data_to_send()))
-
-    def abort(self) -> None:
-        """End the connection at once."""
-        self.transport.abort()
-
-    def ping(self) -> None:
-        """Have the other side answer with a pong, if it still can."""
-        if not (self.close_sent or self.transport.is_closing()):
-            self.conn.send_ping(b"")
-            self.transport.write(b"".join(self.conn.data_to_send()))
 
 
 class FrameDesk(Protocol):
@@ -119,17 +49,26 @@ class PageSocket:
         websocket: accepted already.
         origin: where the page comes from.
         protocol: below it.
-        max_unsent: bytes. A page that leaves more than this unread is cut off: its share of memory is spent.
+        pace: its own.
+        limits: a page that leaves more unread than these say is cut off: its share of memory is spent.
     """
 
-    def __init__(self, websocket: WebSocket, origin: str, protocol: PageProtocol, max_unsent: int) -> None:
+    def __init__(
+        self,
+        websocket: WebSocket,
+        origin: str,
+        protocol: PageProtocol,
+        pace: Pace,
+        limits: ConnectionLimits,
+    ) -> None:
         self.id = secrets.token_hex(8)
         self.origin = origin
         self._websocket = websocket
         self._protocol = protocol
         self._held: list[str] = []
         self._release: asyncio.TimerHandle | None = None
-        self._max_unsent = max_unsent
+        self._pace = pace
+        self._limits = limits
         self._closing: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -152,7 +91,10 @@ class PageSocket:
         if self._closed or not held:
             return
         self._protocol.send_texts(held)
-        if self._protocol.unsent_bytes > self._max_unsent:
+        self._cut_if_unread()
+
+    def _cut_if_unread(self) -> None:
+        if self._protocol.unsent_bytes > self._limits.unsent_bytes and not self._closed:
             _log.warning("page %s reads too slowly: cut off", self.id)
             self.cut()
 
@@ -174,6 +116,9 @@ class PageSocket:
 
     async def serve(self, desk: FrameDesk) -> None:
         """Hand every frame to the desk, until the connection is over."""
+        self._protocol.message_seconds = self._limits.body_seconds
+        self._protocol.on_read = self._count
+        self._protocol.on_ping = self._cut_if_unread
         self._protocol.on_pong = functools.partial(desk.browser_answered, self)
         self._protocol.on_message = functools.partial(self._received, desk)
         while (event := await self._websocket.receive())["type"] != "websocket.disconnect":
@@ -181,6 +126,15 @@ class PageSocket:
             self._received(desk, event["bytes"] if event.get("text") is None else event["text"])
         if self._closing is not None:
             await self._closing
+
+    def _count(self, frames: int, size: int) -> float:
+        if self._closed:
+            return 0  # what still comes is thrown away, up to the other side's goodbye
+        wait = self._pace.spend(frames, size, time.monotonic())
+        if self._pace.is_new:
+            _log.warning("page %s sends too fast: it is read more slowly", self.id)
+            self.send(encode(ErrorEvent(error=self._pace.too_fast(wait).to_wire())))
+        return wait
 
     def _received(self, desk: FrameDesk, message: str | bytes) -> None:
         if self._closed:
@@ -205,19 +159,33 @@ class PageSocket:
 
 
 class PageEndpoint:
-    """The ASGI app behind `/page`. The guard has seen to it that there is one, approved, `Origin`."""
+    """The ASGI app behind `/page`. The guard has seen to it that there is one, approved, `Origin`.
 
-    def __init__(self, desk: FrameDesk, max_unsent: int = ConnectionLimits().unsent_bytes) -> None:
+    Args:
+        desk: where the frames go.
+        limits: on connections, and on how fast they are read.
+        shares_with: what the connections of an origin share their rate with; else it is the origin.
+    """
+
+    def __init__(
+        self, desk: FrameDesk, limits: CoreLimits | None = None, shares_with: Callable[[str], str] = str
+    ) -> None:
+        limits = limits or CoreLimits()
         self._desk = desk
-        self._max_unsent = max_unsent
+        self._limits = limits.connections
+        self._paces = Paces(limits.pages)
+        self._shares_with = shares_with
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         websocket = WebSocket(scope, receive, send)
         await websocket.accept()
-        protocol: PageProtocol = scope["extensions"][_PROTOCOL]["protocol"]
-        page = PageSocket(websocket, websocket.headers["origin"], protocol, self._max_unsent)
+        protocol: PageProtocol = scope["extensions"][PROTOCOL]["protocol"]
+        origin = websocket.headers["origin"]
+        pace = self._paces.join(self._shares_with(origin))
+        page = PageSocket(websocket, origin, protocol, pace, self._limits)
         self._desk.opened(page)
         try:
             await page.serve(self._desk)
         finally:
+            pace.leave()
             self._desk.closed(page)

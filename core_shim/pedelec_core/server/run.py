@@ -50,7 +50,7 @@ from .guard import LOOPBACK_NAMES, Guard
 from .http_protocol import bounded
 from .inspector_socket import InspectorEndpoint
 from .listen import listen, listen_on_twin, url_of
-from .page_socket import PageProtocol
+from .page_protocol import PageProtocol
 
 _STOP_SECONDS: Final = 1
 _OTHER_FILES: Final = 256
@@ -185,9 +185,7 @@ class _Core:
         pages = PageDesk(hub, approvals)
         limits = self._options.limits
         inspector = self._inspector(hub, desk, guard)
-        app = build_app(
-            pages, approvals, inspector, mcp, token, guard, self._options.site, limits.connections
-        )
+        app = build_app(pages, approvals, inspector, mcp, token, guard, self._options.site, limits)
         server = _Server(_uvicorn_config(app, limits))
         approvals.watch(pages.origins_changed)
         pages.origins_changed()  # what was revoked while no Core ran
@@ -240,7 +238,7 @@ class _Core:
         def may_inspect(origin: str) -> bool:
             return origin in own or (self._options.inspector and self._origins.is_approved(origin))
 
-        return InspectorEndpoint(InspectorDesk(hub, desk, commands, own), may_inspect)
+        return InspectorEndpoint(InspectorDesk(hub, desk, commands, own), may_inspect, self._options.limits)
 
     def _runtime_info(self, hub: Hub, token: str) -> RuntimeInfo:
         return RuntimeInfo(
