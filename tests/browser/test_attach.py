@@ -1,0 +1,60 @@
+"""The SDK in a Python that a page runs already: PyScript's, on the oldest Pyodide that is promised."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pedelec_core.runtime.locations import work_dir
+from pedelec_core.runtime.node import ensure_node
+from tests.browser.browser_page import BrowserPage
+from tests.harness.node_packages import install_node_packages
+
+_PYSCRIPT_PAGE = """<script src="/pedelec.js?attach"></script>
+<script type="module" src="/installed/@pyscript/core/dist/core.js"></script>
+<script type="py" config='{"interpreter": "/installed/pyodide/pyodide.mjs"}'>
+    import js
+    import pyodide_js
+
+    await js.pedelec.attach(pyodide_js)
+
+    from pedelec import Pedelec, define_tool
+    from pyscript import document
+
+    def show(args, ctx):
+        document.body.dataset.shown = args["text"]
+        return {"shown": args["text"], "tool": ctx.tool}
+
+    schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    tools = [define_tool(name="show", description="Show a text.", args_schema=schema, handler=show)]
+    session = await Pedelec().create_session(tools=tools)
+    js.version = pyodide_js.version
+    js.thread = session.session_id
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def installed(site: Path) -> Path:
+    """The packages of `attach/package-lock.json`, served by the site at `/installed/`."""
+    build = work_dir()
+    packages = install_node_packages(ensure_node(build), Path(__file__).parent / "attach", build / "attach")
+    for name in ("@pyscript/core/dist", "pyodide"):
+        shutil.copytree(packages / "node_modules" / name, site / "installed" / name)
+    return site / "installed"
+
+
+@pytest.mark.usefixtures("installed")
+def test_pyscript_on_the_oldest_pyodide_serves_tools_in_both_languages(page: BrowserPage) -> None:
+    page.open(_PYSCRIPT_PAGE)
+    page.wait_for("globalThis.thread")
+    assert page.run("return version") == "0.28.0"
+    answer = page.call("show", '{"text": "hello"}', thread=page.run("return thread"))
+    assert answer["result"] == {"shown": "hello", "tool": "show"}
+    assert page.run("return document.body.dataset.shown") == "hello"
+    thread = page.run(
+        """await pedelec.ready;
+        const probe = { name: "probe", description: "A.", argsSchema: { type: "object" }, handler: () => "here" };
+        const session = await new pedelec.Pedelec().createSession({ skills: { guidance: "", tools: [probe] } });
+        return session.sessionId;"""
+    )
+    assert page.call("probe", thread=thread)["result"] == "here"
