@@ -53,8 +53,7 @@ def test_pyscript_on_the_oldest_pyodide_serves_tools_in_both_languages(page: Bro
     assert page.run("return document.body.dataset.shown") == "hello"
     thread = page.run(
         """await pedelec.ready;
-        const probe = { name: "probe", description: "A.", argsSchema: { type: "object" }, handler: () => "here" };
-        const session = await new pedelec.Pedelec().createSession({ skills: { guidance: "", tools: [probe] } });
-        return session.sessionId;"""
+        const probe = { name: "probe", description: "A.", argsSchema: {}, handler: () => "here" };
+        return (await new pedelec.Pedelec().createSession({ tools: [probe] })).sessionId;"""
     )
     assert page.call("probe", thread=thread)["result"] == "here"
