@@ -53,7 +53,8 @@ def test_pyscript_on_the_oldest_pyodide_serves_tools_in_both_languages(page: Bro
     assert page.run("return document.body.dataset.shown") == "hello"
     thread = page.run(
         """await pedelec.ready;
-        const probe = { name: "probe", description: "A.", argsSchema: {}, handler: () => "here" };
+        const argsSchema = { type: "object" };
+        const probe = { name: "probe", description: "A.", argsSchema, handler: () => "here" };
         return (await new pedelec.Pedelec().createSession({ tools: [probe] })).sessionId;"""
     )
     assert page.call("probe", thread=thread)["result"] == "here"
