@@ -234,12 +234,16 @@ def test_print_goes_to_the_console_and_nowhere_else(shared: BrowserPage) -> None
 
 
 def test_a_plain_start_without_typed_tools_never_loads_pydantic(page: BrowserPage) -> None:
-    ask = 'import js, sys; js.loaded = "pydantic" in sys.modules'
-    page.open(f'{PLAIN_LOADER}<script type="text/pedelec">{ask}</script>')
-    page.wait_for("'loaded' in globalThis")
-    assert page.run("return loaded") is False
+    ask = "import js, sys; modules = set(sys.modules)"
+    page.open(f'{PLAIN_LOADER}<script type="text/pedelec">{ask}{_PRINTING}</script>')
+    page.wait_for("globalThis.thread")
+    assert page.call("probe", thread=page.run("return thread"))["result"] == "quiet"
+    page.python("js.loaded, js.later = len(modules), ' '.join(sorted(set(sys.modules) - modules))")
+    assert page.run("return later") == ""
+    assert page.run("return loaded") <= 245
     fetched = page.run("return performance.getEntriesByType('resource').map(({ name }) => name)")
     assert not [name for name in fetched if "pydantic" in name]
+    assert len(fetched) <= 25, fetched
 
 
 # --- the network ---------------------------------------------------------------------------------------

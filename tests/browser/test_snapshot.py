@@ -36,7 +36,33 @@ def test_a_first_visit_fetches_each_file_once_and_at_most_sixteen_mebibytes(
     memory = [name for name in bundle if "/snapshot/snapshot-" in name and name.endswith(".bin")]
     assert len(bundle) - len(memory) == 8, bundle
     assert len(memory) <= 7, memory
+    assert len(names) - len(memory) <= 27, names
     assert 5 * 2**20 < sum(size for _, size in fetched) <= 16 * 2**20
+
+
+_TYPED_PAGE = """
+import js, sys
+modules = set(sys.modules)
+from pedelec import Pedelec, tool
+
+@tool
+def double(number: int) -> int:
+    "Double a number."
+    return number * 2
+
+session = await Pedelec().create_session(tools=[double])
+js.thread = session.session_id
+js.modules = len(modules)
+"""
+
+
+def test_a_page_with_typed_tools_imports_nothing_that_the_snapshot_lacks(page: BrowserPage) -> None:
+    page.start(f'<script type="text/pedelec">{_TYPED_PAGE}</script>')
+    page.wait_for("globalThis.thread")
+    assert page.call("double", '{"number": 21}', thread=page.run("return thread"))["result"] == 42
+    page.python("js.imported = ' '.join(sorted(set(sys.modules) - modules))")
+    assert page.run("return imported") == ""
+    assert page.run("return modules") <= 360
 
 
 _DRAW = """
