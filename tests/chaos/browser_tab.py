@@ -19,6 +19,10 @@ _ABNORMAL = 3001
 """Any close code of an application: the one of a lost connection cannot be sent."""
 
 
+class PageDidNotOpenError(Exception):
+    """The page has no session in good time. The message is what it said, and every frame that passed."""
+
+
 @dataclass(slots=True)
 class _Wire:
     """One connection of the page."""
@@ -49,6 +53,7 @@ class BrowserTab:
     _faults: Faults = field(init=False)
     _opened: asyncio.Event = field(default_factory=asyncio.Event)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _heard: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._faults = Faults(self.schedule.frame_faults)
@@ -56,6 +61,10 @@ class BrowserTab:
     async def open(self, session_id: str = "") -> None:
         """Open the tab and have it load the page."""
         self._page = await self.context.new_page()
+        self._page.on("console", lambda message: self._heard.append(f"{message.type}: {message.text}"))
+        self._page.on("pageerror", lambda error: self._heard.append(f"uncaught: {error}"))
+        for event in ("request", "requestfinished", "requestfailed"):
+            self._page.on(event, lambda request, event=event: self._heard.append(f"{event}: {request.url}"))
         await self._page.expose_function("ledgerStarted", self.ledger.started)
         await self._page.expose_function("ledgerFinished", self.ledger.finished)
         await self._page.expose_function("opened", self._has_opened)
@@ -64,8 +73,11 @@ class BrowserTab:
 
     async def opened(self) -> str:
         """The id of the session, once there is one."""
-        async with asyncio.timeout(LOAD_SECONDS):
-            await self._opened.wait()
+        try:
+            async with asyncio.timeout(LOAD_SECONDS):
+                await self._opened.wait()
+        except TimeoutError:
+            raise PageDidNotOpenError("\n".join(self._heard) or "and said nothing") from None
         return self.session_id
 
     async def leave(self) -> None:
@@ -100,6 +112,7 @@ class BrowserTab:
         if wire.over:
             return
         frame = json.loads(text)
+        self._heard.append(f"{direction}: {frame['type']}")
         self.ledger.frame(load, direction, frame)
         act = self._faults.meet(direction, frame["type"])
         to = wire.core_side if direction == "to_core" else wire.page_side
