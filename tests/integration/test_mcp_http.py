@@ -11,13 +11,10 @@ import pytest
 from pedelec.protocol import ToolCall, ToolCancel
 from tests.harness import CoreProcess, PageClient, error_rules, tool
 from tests.harness.core_process import WAIT_SECONDS
+from tests.harness.mcp_bridge import ENVELOPE
 from tests.harness.mcp_client import bearer
 
 LATEST = "2026-07-28"
-ENVELOPE = {
-    "io.modelcontextprotocol/protocolVersion": LATEST,
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 
 
 class Exchange:

@@ -13,6 +13,7 @@ HEAVY = ("mcp", "mcp_types")
     [
         ("pedelec_core.server.run", HEAVY),
         ("pedelec_core.mcp_bridge.bridge", (*HEAVY, "anyio", "jsonschema_rs", "pydantic", "starlette")),
+        ("pedelec_core.mcp_bridge.messages", (*HEAVY, "asyncio", "socket")),
         ("pedelec_core.mcp_bridge.relay", (*HEAVY, "asyncio", "socket")),
         ("pedelec_core.mcp_gateway.catalogue", HEAVY),
     ],

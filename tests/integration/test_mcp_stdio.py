@@ -4,81 +4,19 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pytest
 
 from pedelec.errors import Code
-from pedelec.protocol import ToolCall
-from tests.harness import CoreProcess, PageClient, error_rules, run_cli, tool
-from tests.harness.core_process import WAIT_SECONDS, clean_environment
-from tests.harness.mcp_client import Way, bridge_command, mcp_client
-
-ENVELOPE = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
-
-
-class Bridge:
-    """The bridge, with its stdin and stdout in our hands; `parent` is a command that starts it."""
-
-    def __init__(self, state_dir: Path, *args: str, parent: Sequence[str] = ()) -> None:
-        self._command = [*parent, *bridge_command(state_dir, *args)]
-        self.process: subprocess.Popen[bytes]
-
-    def __enter__(self) -> Self:
-        self.process = subprocess.Popen(
-            self._command,
-            env=clean_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.process.kill()
-        self.process.communicate()
-
-    def send(self, **message: Any) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def read(self) -> Any:
-        assert self.process.stdout is not None
-        message = json.loads(self.process.stdout.readline())
-        result, error = message.get("result") or {}, message.get("error") or {}
-        error_rules.record_mcp(result.get("structuredContent"), error.get("data"))
-        return message
-
-    def answer(self, request_id: int) -> Any:
-        """The answer to a request; notifications before it are passed over."""
-        while (message := self.read()).get("id") != request_id:
-            assert "id" not in message, message
-        return message
-
-    def ask(self, method: str, **params: Any) -> Any:
-        """A request of 2026-07-28, and its answer."""
-        self.send(id=1, method=method, params={**params, "_meta": ENVELOPE})
-        return self.read()
-
-    def shake_hands(self) -> Any:
-        """The handshake of 2025-11-25; gives what the server says of itself."""
-        info = {"name": "test", "version": "1"}
-        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
-        self.send(id=0, method="initialize", params=params)
-        answer = self.read()
-        self.send(method="notifications/initialized")
-        return answer["result"]
+from pedelec.protocol import ToolAnswer, ToolCall
+from tests.harness import CoreProcess, PageClient, run_cli, tool
+from tests.harness.core_process import WAIT_SECONDS
+from tests.harness.mcp_bridge import ENVELOPE, Bridge, handshake, message_line
+from tests.harness.mcp_client import Way, mcp_client
 
 
 @pytest.fixture
@@ -99,6 +37,10 @@ def own_bridge(own_core: CoreProcess) -> Iterator[Bridge]:
     """A bridge to a Core of the test's own."""
     with Bridge(own_core.state_dir) as running:
         yield running
+
+
+type End = Callable[[CoreProcess], object]
+"""How Core ends: by a crash, or because it was told to."""
 
 
 def names(answer: Any) -> list[str]:
@@ -164,12 +106,13 @@ def test_a_restart_of_core_is_seen_as_a_change_of_tools(own_core: CoreProcess, o
         assert names(own_bridge.answer(7))[2:] == ["fresh"]
 
 
-def test_a_subscription_outlives_core(own_core: CoreProcess, own_bridge: Bridge) -> None:
+@pytest.mark.parametrize("end", [CoreProcess.kill, CoreProcess.stop])
+def test_a_subscription_outlives_core(own_core: CoreProcess, own_bridge: Bridge, end: End) -> None:
     wanted = {"notifications": {"toolsListChanged": True}, "_meta": ENVELOPE}
     own_bridge.send(id="sub", method="subscriptions/listen", params=wanted)
     assert own_bridge.read()["method"] == "notifications/subscriptions/acknowledged"
     port = own_core.port
-    own_core.kill()
+    end(own_core)
     with CoreProcess(own_core.state_dir, port=port) as again, PageClient(again.url) as page:
         heard = own_bridge.read()
         assert heard["method"] == "notifications/tools/list_changed"
@@ -178,17 +121,28 @@ def test_a_subscription_outlives_core(own_core: CoreProcess, own_bridge: Bridge)
         assert own_bridge.read()["method"] == "notifications/tools/list_changed"
 
 
-def test_a_call_outlives_core_and_runs_once(own_core: CoreProcess, own_bridge: Bridge) -> None:
+@pytest.mark.parametrize("end", [CoreProcess.kill, CoreProcess.stop])
+def test_a_call_outlives_core_and_runs_once(own_core: CoreProcess, own_bridge: Bridge, end: End) -> None:
     with PageClient(own_core.url) as page:
         session = page.create_session([tool("probe")], auto_end_on_disconnect=False)
-        own_bridge.shake_hands()
+        own_bridge.shake_hands(elicitation={})
         own_bridge.send(id=1, method="tools/call", params={"name": "probe", "arguments": {}})
         call = page.receive(ToolCall)
+        page.ask(call, hidden=True)
+        asked = own_bridge.read()
         port = own_core.port
-        own_core.kill()
+        end(own_core)
         with CoreProcess(own_core.state_dir, port=port):
             page.connect()
             assert page.resume_session(session, call.seq).ok
+            page.ask(call, hidden=True)
+            withdrawn, changed, asked_again = (own_bridge.read() for _ in range(3))
+            assert withdrawn["params"]["requestId"] == asked["id"]
+            assert changed["method"] == "notifications/tools/list_changed"
+            assert asked_again["id"] != asked["id"]
+            own_bridge.send(id=asked["id"], result={"action": "accept"})  # too late: it decides nothing
+            own_bridge.send(id=asked_again["id"], result={"action": "decline"})
+            assert page.receive(ToolAnswer).action == "decline"
             page.submit(call, "done once")
             assert own_bridge.answer(1)["result"]["structuredContent"] == {"result": "done once"}
             with pytest.raises(TimeoutError):
@@ -228,6 +182,22 @@ def test_an_answer_that_arrived_is_not_given_again(page: PageClient, bridge: Bri
         assert bridge.answer(number)["result"]["structuredContent"] == {"result": number}
 
 
+def test_what_is_asked_before_stdin_ends_is_answered(bridge: Bridge) -> None:
+    lines = [*handshake(), message_line(id=1, method="tools/call", params={"name": "page_tools_list"})]
+    stdout, _ = bridge.process.communicate(b"".join(lines).rstrip(b"\n"), timeout=WAIT_SECONDS)
+    assert [json.loads(line)["id"] for line in stdout.splitlines()] == [0, 1]
+    assert bridge.process.returncode == 0
+
+
+def test_a_call_that_goes_on_does_not_keep_it_after_stdin(page: PageClient, bridge: Bridge) -> None:
+    page.create_session([tool("probe")])
+    bridge.shake_hands()
+    bridge.send(id=1, method="tools/call", params={"name": "probe"})
+    page.receive(ToolCall)
+    assert bridge.process.communicate(timeout=WAIT_SECONDS)[0] == b""
+    assert bridge.process.returncode == 0
+
+
 def test_it_ends_with_stdin(bridge: Bridge) -> None:
     bridge.shake_hands()
     stdout, stderr = bridge.process.communicate(timeout=WAIT_SECONDS)
@@ -265,16 +235,25 @@ def test_core_stops_with_bridges_connected_and_calls_running(
 
 
 def test_what_is_no_message_is_refused_and_the_rest_goes_on(bridge: Bridge) -> None:
-    assert bridge.process.stdin is not None
-    bridge.process.stdin.write(b"hello\n\n[]\n")
+    bridge.write(b"hello\n\n[]\n" + b"[" * 100_000 + b"\n")
     assert bridge.ask("tools/list")["error"]["code"] == -32700
-    assert bridge.read()["error"]["code"] == -32600
+    assert [bridge.read()["error"]["code"] for _ in range(2)] == [-32600, -32700]
     assert names(bridge.read()) == ["page_tools_list", "page_tools_call"]
+
+
+@pytest.mark.parametrize("value", ['"\\ud800"', "[" * 1_000 + "]" * 1_000], ids=["half a letter", "too deep"])
+def test_what_core_cannot_read_is_refused_under_its_id(bridge: Bridge, value: str) -> None:
+    request = '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":{"y":%s}}}\n'
+    bridge.write(request.replace("%s", value).encode())
+    refused = bridge.read()
+    assert (refused["id"], refused["error"]["code"]) == (7, -32700)
+    assert names(bridge.ask("tools/list")) == ["page_tools_list", "page_tools_call"]
 
 
 def test_a_message_too_long_for_core_is_refused(bridge: Bridge) -> None:
     bridge.send(id=1, method="tools/call", params={"name": "x" * 5_000_000, "_meta": ENVELOPE})
-    assert "bytes long" in bridge.read()["error"]["message"]
+    refused = bridge.read()
+    assert (refused["id"], "bytes long" in refused["error"]["message"]) == (1, True)
     assert names(bridge.ask("tools/list")) == ["page_tools_list", "page_tools_call"]
 
 

@@ -11,14 +11,28 @@ from pedelec_core.state_dir import StateDir
 
 from .core_link import CoreFinder, Link
 from .host import Host, HostGone
+from .messages import MAX_LINE_BYTES
 from .relay import Lines, Relay
 
 RESTART_SECONDS: Final = 5.0
 """How long requests wait for a Core that went away to come back."""
 
+_LAST_ANSWERS_SECONDS: Final = 20.0
+"""How long a host that has ended its side may still be owed the answers that Core gives by itself."""
+
+_LAST_CALLS_SECONDS: Final = 2.0
+"""And after that, those to calls, which may be long in coming."""
+
+_FIRST_PAUSE_SECONDS: Final = 0.05
+_MAX_PAUSE_SECONDS: Final = 1.0
+_SHORT_LIFE_SECONDS: Final = 5.0
+"""After a link that lived no longer than this, the pause before the next one grows."""
+
 
 def run_bridge(state_dir: StateDir, *, start_on: int | None) -> None:
     """Serve the host on stdin and stdout until stdin ends, stdout is closed, or the parent is gone.
+
+    Where stdin ends first, what is asked by then is still answered, as far as that takes a moment only.
 
     Args:
         state_dir: of the Core that is meant.
@@ -31,7 +45,7 @@ def run_bridge(state_dir: StateDir, *, start_on: int | None) -> None:
 
 
 async def _run(finder: CoreFinder) -> None:
-    host = Host()
+    host = Host(MAX_LINE_BYTES)
     bridge = _Bridge(host, finder)
     tasks = {
         asyncio.create_task(work) for work in (host.parent_gone(), bridge.serve_host(), bridge.serve_core())
@@ -53,26 +67,38 @@ class _Bridge:
         self._finder = finder
         self._relay = Relay()
         self._link: Link | None = None
+        self._carried = asyncio.Event()
 
     async def serve_host(self) -> None:
         """Pass the host's lines on; while there is no link, the relay keeps what has to be said again."""
-        while True:
-            await self._carry(self._relay.from_host(await self._host.line()))
+        while (line := await self._host.line()) is not None:
+            await self._carry(self._relay.from_host(line))
+        await self._give_answers(_LAST_ANSWERS_SECONDS, calls=False)
+        await self._give_answers(_LAST_CALLS_SECONDS, calls=True)
 
     async def serve_core(self) -> None:
         """Keep a link to Core, or to what stands in for it, and pass its lines on."""
+        loop = asyncio.get_running_loop()
+        pause = _FIRST_PAUSE_SECONDS
         link = await self._finder.find(0) or await self._stand_in()
         while True:
+            made_at = loop.time()
             try:
                 self._link = link
-                await link.send(self._relay.replay())
+                again = self._relay.replay()
+                await link.send(again.to_core)  # before anything that the host may say next
                 self._relay.sent(to_core=link.is_core)
-                await self._host.write(self._relay.news())
+                await self._host.write(again.to_host)
                 found = await self._serve(link)
             finally:
                 self._link = None
                 await link.close()
-            link = found or await self._finder.find(RESTART_SECONDS) or await self._stand_in()
+            if found is None:
+                is_short = loop.time() - made_at < _SHORT_LIFE_SECONDS
+                pause = min(2 * pause, _MAX_PAUSE_SECONDS) if is_short else _FIRST_PAUSE_SECONDS
+                await asyncio.sleep(pause)
+                found = await self._finder.find(RESTART_SECONDS) or await self._stand_in()
+            link = found
 
     async def _serve(self, link: Link) -> Link | None:
         """Serve until the link ends, or until Core is back: then gives the link to it."""
@@ -99,6 +125,15 @@ class _Bridge:
         if link is not None:
             await link.send(lines.to_core)
             self._relay.sent(to_core=link.is_core)
+        self._carried.set()
+
+    async def _give_answers(self, seconds: float, *, calls: bool) -> None:
+        """Wait, so long at most, until the host is owed nothing. `calls` as in `Relay.owes`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._relay.owes(calls=calls):
+                    self._carried.clear()
+                    await self._carried.wait()
 
     async def _stand_in(self) -> Link:
         return await self._finder.stand_in(self._relay.may_have_run)

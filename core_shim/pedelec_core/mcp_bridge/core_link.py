@@ -14,15 +14,14 @@ from typing import Final
 
 from pedelec_core.state_dir import StateDir
 
+from .messages import MAX_LINE_BYTES
+
 LOG_NAME: Final = "core.log"
 """In the state folder: what a Core that we started has to say."""
 
 _START_SECONDS: Final = 20.0
 _FIRST_DELAY_SECONDS: Final = 0.05
 _MAX_DELAY_SECONDS: Final = 1.0
-_MAX_LINE_BYTES: Final = 64 * 1024 * 1024
-"""Of Core's lines: a list of all tools is long where pages have many."""
-
 _OPENING: Final = b'{"type":"mcp"}\n'
 _SERVE: Final = "import sys; from pedelec_core.main import main; sys.exit(main())"
 
@@ -110,7 +109,7 @@ class CoreFinder:
         from .offline import connect_offline
 
         command = f"pedelec-core serve --state-dir {shlex.quote(str(self._state_dir.path))}"
-        reader, writer, server = await connect_offline(command, may_have_run, _MAX_LINE_BYTES)
+        reader, writer, server = await connect_offline(command, may_have_run, MAX_LINE_BYTES)
         return Link(reader, writer, is_core=False, server=server)
 
     async def _connect(self) -> Link | None:
@@ -118,7 +117,7 @@ class CoreFinder:
         if runtime is None:
             return None
         try:
-            reader, writer = await asyncio.open_unix_connection(runtime.socket, limit=_MAX_LINE_BYTES)
+            reader, writer = await asyncio.open_unix_connection(runtime.socket, limit=MAX_LINE_BYTES)
         except OSError:
             return None
         writer.write(_OPENING)

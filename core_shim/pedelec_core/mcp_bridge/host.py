@@ -18,14 +18,19 @@ _PARENT_SECONDS: Final = 1.0
 
 
 class HostGone(Exception):  # noqa: N818 - not an error: the end
-    """The host has ended its side, or does not take what we write any more."""
+    """The host does not take what we write any more."""
 
 
 class Host:
-    """The host. Made inside the running event loop; from then on stdout is the protocol's alone."""
+    """The host. Made inside the running event loop; from then on stdout is the protocol's alone.
 
-    def __init__(self) -> None:
+    Args:
+        max_line_bytes: of a longer line, no more than one byte above that is given.
+    """
+
+    def __init__(self, max_line_bytes: int) -> None:
         self._loop = asyncio.get_running_loop()
+        self._kept_bytes = max_line_bytes + 1
         self._wire = os.dup(sys.stdout.fileno())
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else is printed goes to stderr
         self._read: asyncio.Queue[bytes | None] = asyncio.Queue(_MAX_WAITING_LINES)
@@ -33,16 +38,12 @@ class Host:
         for work in (self._read_stdin, self._write_stdout):
             threading.Thread(target=work, daemon=True).start()
 
-    async def line(self) -> bytes:
-        """The next line that is not blank.
-
-        Raises:
-            HostGone: there will be none.
-        """
+    async def line(self) -> bytes | None:
+        """The next line that is not blank, or None once there will be no more."""
         while (line := await self._read.get()) is not None:
             if line.strip():
                 return line
-        raise HostGone
+        return None
 
     async def write(self, lines: list[bytes]) -> None:
         """Write lines, and wait until they are written.
@@ -65,10 +66,17 @@ class Host:
         rest = b""
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
             while chunk := os.read(0, _CHUNK_BYTES):
-                *whole, rest = (rest + chunk).split(b"\n")
-                for line in whole:
-                    asyncio.run_coroutine_threadsafe(self._read.put(line), self._loop).result()
-            asyncio.run_coroutine_threadsafe(self._read.put(None), self._loop).result()
+                first, *others = chunk.split(b"\n")
+                rest += first[: self._kept_bytes - len(rest)]
+                for other in others:
+                    self._put(rest)
+                    rest = other
+            self._put(rest)  # the last line may lack its end
+            self._put(None)
+
+    def _put(self, line: bytes | None) -> None:
+        """Wait until there is room for a line: a host that writes faster than Core reads has to wait."""
+        asyncio.run_coroutine_threadsafe(self._read.put(line), self._loop).result()
 
     def _write_stdout(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more

@@ -18,8 +18,26 @@ class Serving:
         self._gateway = Gateway(hub, desk, rank)
         self.http = HttpEndpoint(self._gateway, hub.limits.wire.max_frame_bytes)
         self.run = self.http.run
-        self.close = self._gateway.close
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._is_closed = False
 
     async def lines(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a client on a connection of the local socket, until it ends."""
-        await serve_lines(self._gateway, reader, writer)
+        if self._is_closed:
+            return
+        self._writers.add(writer)
+        try:
+            await serve_lines(self._gateway, reader, writer)
+        finally:
+            self._writers.discard(writer)
+
+    def close(self) -> None:
+        """End all connections and subscriptions: Core is about to stop.
+
+        Those of the local socket are cut off first. Left to themselves they would answer what is open with
+        their end, and the bridge could not tell that from an answer; what has none, it asks the next Core.
+        """
+        self._is_closed = True
+        for writer in self._writers:
+            writer.transport.abort()
+        self._gateway.close()

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from pedelec_core.mcp_bridge.relay import MAX_REQUEST_BYTES, Relay
+from pedelec_core.mcp_bridge.messages import MAX_LINE_BYTES, MAX_REQUEST_BYTES
+from pedelec_core.mcp_bridge.relay import MAX_LINKS, Lines, Relay
 from pedelec_core.mcp_gateway.extensions import CALL_ID_META, RECEIVED_METHOD
 
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
@@ -62,18 +63,30 @@ def test_to_another_core_the_handshake_and_open_requests_are_said_again() -> Non
     (sent,) = read(relay.from_host(line(id=1, method="tools/call", params={"name": "x"})).to_core)
     relay.from_host(line(id=2, method="tools/list"))
     relay.from_core(line(id=2, result={}))
-    handshake, initialized, again = read(relay.replay())
+    lines = relay.replay()
+    handshake, initialized, again = read(lines.to_core)
     assert (handshake["method"], initialized["method"]) == ("initialize", "notifications/initialized")
     assert handshake["id"] != 0
     assert again == sent
     assert relay.from_core(line(id=handshake["id"], result={})).to_host == []
+    assert [each["method"] for each in read(lines.to_host)] == ["notifications/tools/list_changed"]
 
 
 def test_a_handshake_without_an_answer_is_said_again_as_it_was() -> None:
     relay = Relay()
     relay.from_host(line(id=0, method="initialize", params={}))
-    assert [each["id"] for each in read(relay.replay())] == [0]
-    assert relay.news() == []
+    lines = relay.replay()
+    assert [each["id"] for each in read(lines.to_core)] == [0]
+    assert lines.to_host == []
+
+
+def test_what_a_host_says_without_waiting_for_the_handshake_s_answer_is_said_in_its_order() -> None:
+    relay = Relay()
+    relay.from_host(line(id=0, method="initialize", params={}))
+    relay.from_host(line(method="notifications/initialized"))
+    relay.from_host(line(id=1, method="tools/list"))
+    methods = [each["method"] for each in read(relay.replay().to_core)]
+    assert methods == ["initialize", "notifications/initialized", "tools/list"]
 
 
 def test_a_call_that_was_called_off_is_not_said_again_and_its_answer_is_dropped() -> None:
@@ -81,7 +94,7 @@ def test_a_call_that_was_called_off_is_not_said_again_and_its_answer_is_dropped(
     relay.from_host(line(id=1, method="tools/call", params={"name": "x"}))
     cancel = relay.from_host(line(method="notifications/cancelled", params={"requestId": 1}))
     assert read(cancel.to_core)[0]["method"] == "notifications/cancelled"
-    assert len(relay.replay()) == 2
+    assert len(relay.replay().to_core) == 2
     assert relay.from_core(line(id=1, result={})).to_host == []
 
 
@@ -90,12 +103,58 @@ def test_ids_that_only_look_alike_are_two() -> None:
     relay.from_host(line(id=1, method="tools/list"))
     relay.from_host(line(id="1", method="tools/list"))
     relay.from_core(line(id=1, result={}))
-    assert [each["id"] for each in read(relay.replay())] == ["1"]
+    assert [each["id"] for each in read(relay.replay().to_core)] == ["1"]
 
 
-def test_only_hosts_that_shook_hands_are_told_of_changes_unasked() -> None:
-    assert [each["method"] for each in read(shaken_hands().news())] == ["notifications/tools/list_changed"]
-    assert Relay().news() == []
+def test_nothing_is_said_to_the_first_core_that_the_host_did_not_say() -> None:
+    assert Relay().replay() == Lines()
+
+
+def test_a_request_that_ends_every_link_is_given_up_and_the_others_are_not() -> None:
+    relay = Relay()
+    relay.from_host(line(id="s", method="subscriptions/listen", params={}))
+    relay.from_host(line(id=1, method="tools/list"))
+    for _ in range(MAX_LINKS):
+        assert relay.replay().to_host == []
+        relay.from_core(line(method=ACKNOWLEDGED, params={"_meta": {SUBSCRIPTION: "s"}}))
+    lines = relay.replay()
+    assert [(each["id"], each["error"]["code"]) for each in read(lines.to_host)] == [(1, -32603)]
+    assert [each["id"] for each in read(lines.to_core)] == ["s"]
+
+
+def test_requests_of_two_cores_are_never_taken_for_one_another() -> None:
+    relay = shaken_hands()
+    asked = line(id=1, method="elicitation/create", params={})
+    (first,) = read(relay.from_core(asked).to_host)
+    withdrawn, _ = read(relay.replay().to_host)
+    assert (withdrawn["method"], withdrawn["params"]["requestId"]) == ("notifications/cancelled", first["id"])
+    (second,) = read(relay.from_core(asked).to_host)
+    assert second["id"] != first["id"]
+    assert relay.from_host(line(id=first["id"], result={})).to_core == []
+    assert read(relay.from_host(line(id=second["id"], result={})).to_core)[0]["id"] == 1
+    assert relay.from_host(line(id=second["id"], result={})).to_core == []
+
+
+def test_what_core_withdraws_is_named_as_the_host_knows_it() -> None:
+    relay = shaken_hands()
+    cancel = line(method="notifications/cancelled", params={"requestId": 1, "reason": "answered elsewhere"})
+    assert relay.from_core(cancel) == Lines()
+    (asked,) = read(relay.from_core(line(id=1, method="elicitation/create", params={})).to_host)
+    (told,) = read(relay.from_core(cancel).to_host)
+    assert told["params"] == {"requestId": asked["id"], "reason": "answered elsewhere"}
+
+
+def test_a_host_is_owed_answers_but_none_to_a_subscription() -> None:
+    relay = Relay()
+    relay.from_host(line(id="s", method="subscriptions/listen", params={}))
+    assert not relay.owes(calls=True)
+    relay.from_host(line(id=1, method="tools/call", params={"name": "x"}))
+    assert (relay.owes(calls=True), relay.owes(calls=False)) == (True, False)
+    relay.from_host(line(id=2, method="tools/list"))
+    assert relay.owes(calls=False)
+    relay.from_core(line(id=2, result={}))
+    relay.from_core(line(id=1, result={}))
+    assert not relay.owes(calls=True)
 
 
 @pytest.mark.parametrize("wants_tools", [True, False])
@@ -106,7 +165,7 @@ def test_a_subscription_s_second_acknowledgement_is_told_as_a_change(wants_tools
     params = {"notifications": honoured, "_meta": {SUBSCRIPTION: "s"}}
     acknowledged = line(method=ACKNOWLEDGED, params=params)
     assert relay.from_core(acknowledged).to_host == [acknowledged]
-    assert [each["id"] for each in read(relay.replay())] == ["s"]
+    assert [each["id"] for each in read(relay.replay().to_core)] == ["s"]
     heard = read(relay.from_core(acknowledged).to_host)
     told = [
         {
@@ -132,17 +191,50 @@ def test_what_reached_a_core_may_have_run_until_it_is_answered() -> None:
 
 @pytest.mark.parametrize(
     ("given", "code"),
-    [(b"{", -32700), (b"\xff", -32700), (b"[]", -32600), (b" " * MAX_REQUEST_BYTES + b"{}", -32600)],
+    [
+        (b"{", -32700),
+        (b"\xff", -32700),
+        (b"[" * 100_000, -32700),
+        (b"[]", -32600),
+        (b" " * MAX_LINE_BYTES + b"{}", -32600),
+        (line(id=None, method="ping"), -32600),
+        (line(id=1.5, method="ping"), -32600),
+        (line(id=True, method="ping"), -32600),
+        (line(method=1), -32600),
+    ],
+    ids=str,
 )
 def test_what_is_no_message_is_refused_here(given: bytes, code: int) -> None:
     lines = Relay().from_host(given)
-    assert [each["error"]["code"] for each in read(lines.to_host)] == [code]
+    assert [(each["id"], each["error"]["code"]) for each in read(lines.to_host)] == [(None, code)]
     assert lines.to_core == []
 
 
-def test_other_messages_pass_as_they_are() -> None:
+@pytest.mark.parametrize(
+    "given",
+    [
+        b'{"id":"a","method":"ping"}',
+        line(id="a", method=1),
+        line(id="a", method="x", params={"y": "x" * MAX_REQUEST_BYTES}),
+        b'{"jsonrpc":"2.0","id":"a","method":"x","params":{"y":[%s1]}}' % (b"1e15," * 300_000),
+    ],
+    ids=["no version", "no method", "too long", "too long as it would go out"],
+)
+def test_a_request_that_does_not_pass_is_refused_under_its_id(given: bytes) -> None:
+    relay = Relay()
+    lines = relay.from_host(given)
+    assert [(each["id"], each["error"]["code"]) for each in read(lines.to_host)] == [("a", -32600)]
+    assert (lines.to_core, relay.replay()) == ([], Lines())
+
+
+def test_letters_beyond_ascii_take_no_more_room_than_they_did() -> None:
+    given = '{"jsonrpc":"2.0","id":1,"method":"x","params":{"y":"' + "漢" * 1_300_000 + '"}}\n'
+    assert Relay().from_host(given.encode()).to_core == [given.encode()]
+
+
+def test_notifications_pass_as_they_are() -> None:
     relay = Relay()
     progress = line(method="notifications/progress", params={"progressToken": 1, "progress": 1})
     assert relay.from_core(progress).to_host == [progress]
-    response = line(id=9, result={"action": "accept"})
-    assert read(relay.from_host(response).to_core) == [json.loads(response)]
+    changed = line(method="notifications/roots/list_changed")
+    assert read(relay.from_host(changed).to_core) == [json.loads(changed)]
