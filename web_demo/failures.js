@@ -15,11 +15,27 @@
     find("failure-state").dataset.state = state;
   }
 
+  const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
+
   function show(line, note) {
-    const item = document.createElement("li");
-    if (note) item.append(Object.assign(document.createElement("p"), { textContent: note }));
-    item.append(Object.assign(document.createElement("pre"), { textContent: line, tabIndex: 0 }));
+    const item = make("li");
+    if (note) item.append(make("p", { textContent: note }));
+    const exact = make("pre", { textContent: line, tabIndex: 0 });
+    const told = inspector.explain(line);
+    if (told === null) {
+      item.append(exact);
+    } else {
+      const more = make("details");
+      more.append(make("summary", { textContent: "The exact line" }), exact);
+      item.append(make("p", { className: "code", textContent: codeOf(line) }), told, more);
+    }
     reads.append(item);
+  }
+
+  function codeOf(line) {
+    const { ok, error, result } = JSON.parse(line);
+    const { code, class: kind } = error ?? result.error;
+    return `${code} · ${kind ?? "unclassified"} · made by ${ok ? "the page" : "Core"}`;
   }
 
   const once = (kind, wanted) =>
@@ -111,9 +127,10 @@
 
   function begin(title) {
     reads.replaceChildren();
-    heard.replaceChildren(Object.assign(document.createElement("li"), { className: "empty", textContent: "Nothing." }));
+    heard.replaceChildren(make("li", { className: "empty", textContent: "Nothing." }));
     find("outcome").hidden = false;
     say(`${title}…`);
+    find("outcome").scrollIntoView({ block: "nearest" });
   }
 
   async function afterReload(invocationId) {
@@ -133,9 +150,7 @@
   inspector.addEventListener("heard", ({ detail: { kind, told } }) => {
     if (kind !== "onError") return;
     heard.querySelector(".empty")?.remove();
-    heard.append(
-      Object.assign(document.createElement("li"), { textContent: `${told.code}: ${told.message}` }),
-    );
+    heard.append(make("li", { textContent: `${told.code}: ${told.message}` }));
   });
   for (const button of document.querySelectorAll("[data-failure]")) button.addEventListener("click", () => run(button));
   window.failures = {

@@ -44,7 +44,12 @@
 
   window.began = async (sessionId) => {
     sessionStorage.setItem("board.session", sessionId);
-    (await inspector()).thread = sessionId;
+    const element = await inspector();
+    element.thread = sessionId;
+    await element.ready();
+    const tell = () => window.board.canBeCalled(element.command("move_shape", { shapeId: "s1", x: 120, y: 80 }));
+    element.addEventListener("sessions", tell); // where there are several, the command has to name one
+    tell();
   };
   window.heard = async (kind, text) => (await inspector()).heard(kind, JSON.parse(text));
 })();

@@ -10,6 +10,7 @@ from pedelec import ToolContext, ToolError, define_tool, tool
 from pedelec.recovery import choose_one, gather_parts
 
 note = window.board.logCall
+flash = window.board.flash
 
 
 def shape_called(shape_id):
@@ -41,6 +42,7 @@ def move_shape(
     remember(f"the agent's move of {shape_id}")
     place(shape_id, x, y)
     note(f"move_shape: {shape_id} to {x:g}, {y:g}")
+    flash(shape_id)
     return shape
 
 
@@ -55,6 +57,7 @@ def add_shape(
     remember(f"the agent's new {kind}")
     shape = new_shape(kind, color, x, y)
     note(f"add_shape: a {kind}, now {shape.id}")
+    flash(shape.id)
     return shape
 
 
@@ -72,7 +75,9 @@ def delete_shape(shape_id: str = Field(examples=["s3"])) -> list[str]:
 def find_shape(name: str = Field(examples=["copper sun"])) -> Part:
     """The row of the parts list that a name means, as a person would say it. Only Python has that list."""
     note(f"find_shape: {name}")
-    return choose_one(name, parts.values(), key="name", value="name")
+    part = choose_one(name, parts.values(), key="name", value="name")
+    flash(part.shape_id)
+    return part
 
 
 async def totals():

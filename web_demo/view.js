@@ -3,6 +3,8 @@
   const SVG = "http://www.w3.org/2000/svg";
   const svg = document.getElementById("board");
   const STEP = 10;
+  const FLASH = [{ stroke: "var(--accent)", strokeWidth: 12 }, { stroke: "var(--accent)", strokeWidth: 2 }];
+  const moves = matchMedia("(prefers-reduced-motion: no-preference)");
   const find = (id) => document.getElementById(id);
   let told = () => () => {}; // told(what)(…): tell Python that the person did something
 
@@ -104,7 +106,14 @@
     },
     remember: (what) => told("remember")(what),
     changed: () => told("draw")(),
-    outlineOf: (id) => find(id).outerHTML,
+    /** A shape as SVG, without what only this page needs of it. */
+    outlineOf(id) {
+      const { dataset, firstChild } = find(id);
+      const group = document.createElementNS(SVG, "g");
+      group.setAttribute("transform", `translate(${dataset.x} ${dataset.y})`);
+      group.append(firstChild.cloneNode());
+      return group.outerHTML;
+    },
     selected: () => svg.querySelector('[aria-pressed="true"]')?.id ?? null,
     isOn: (id) => find(id).checked,
     say(state, text) {
@@ -113,6 +122,15 @@
       line.textContent = text;
       find("progress").hidden = state !== "starting";
       document.body.dataset.state = state;
+    },
+    /** Core knows the page's session: `command` calls a tool of it from a terminal. */
+    canBeCalled(command) {
+      find("command").textContent = command;
+      find("watch").disabled = false;
+    },
+    /** Show which shape an agent means. */
+    flash(id) {
+      if (moves.matches) find(id).firstChild.animate(FLASH, { duration: 1500, easing: "ease-out" });
     },
     logCall(text) {
       const list = find("calls");
@@ -141,6 +159,7 @@
     window.board.say("starting", `${WORDS[stage]}…`);
   });
   addEventListener("pedelec:failed", ({ detail }) => window.board.say("failed", `Could not start: ${detail.error.message}`));
+  find("connect").addEventListener("click", () => document.querySelector("pedelec-inspector").showConnect());
   find("copy").addEventListener("click", async ({ target }) => {
     await navigator.clipboard.writeText(find("command").textContent);
     target.textContent = "Copied";

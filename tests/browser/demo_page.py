@@ -85,7 +85,7 @@ class DemoPage:
         """The answers of the failure that was pressed last, once all are there."""
         state = self.page.locator("#failure-state")
         expect(state).to_have_attribute("data-state", "done", timeout=START_MS)
-        return [json.loads(text) for text in self.page.locator("#agent-reads pre").all_inner_texts()]
+        return [json.loads(text) for text in self.page.locator("#agent-reads pre").all_text_contents()]
 
     def heard(self) -> str:
         """What `onError` heard of it."""

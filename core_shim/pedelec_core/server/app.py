@@ -31,7 +31,7 @@ SERVER_NAME: Final = "pedelec-core"
 """How `/healthz` tells a Core from any other server."""
 
 LOADER_FILES: Final = ("pedelec.js", "pedelec.mjs", "pedelec.d.ts")
-INSPECTOR_FILE: Final = "inspector.mjs"
+INSPECTOR_FILES: Final = ("inspector.mjs", "inspector.d.ts")
 
 
 def build_app(
@@ -74,7 +74,7 @@ def build_app(
         Mount("/wheels", BundleFiles(WHEELS_DIR)),
         Mount("/sdk", sdk_files),
         *(Route(f"/{name}", sdk_files) for name in LOADER_FILES),
-        Route(f"/{INSPECTOR_FILE}", inspector_files),
+        *(Route(f"/{name}", inspector_files) for name in INSPECTOR_FILES),
         Mount("/inspector", inspector_files),
         Mount("/", Files(site, html=True)) if site else Route("/", _no_site),
     ]

@@ -51,6 +51,13 @@ export class Connect {
     this.#show();
   }
 
+  /** Open it, and bring it into sight. */
+  show() {
+    this.element.open = true;
+    this.element.scrollIntoView({ block: "nearest" });
+    this.element.querySelector("summary").focus({ preventScroll: true });
+  }
+
   #show() {
     this.text.textContent = CLIENTS[this.client.value](this.#commands.mcp);
   }

@@ -2,6 +2,7 @@
 //
 // Owns the form beside the raw JSON (the JSON is what is sent) and the answer's display. Talks through the link.
 
+import { explain, readAnswer } from "./answer.mjs";
 import { copyButton, duration, h, shellWord } from "./dom.mjs";
 import { firstArguments, makeForm } from "./form.mjs";
 
@@ -30,6 +31,7 @@ export class Console {
     this.progress = h("progress", { hidden: true, "aria-label": "How far the call is" });
     this.progressText = h("span", { class: "quiet" });
     this.verdict = h("p", { class: "verdict quiet", role: "status" }, "What an agent would read appears here.");
+    this.explanation = h("div", { class: "explanation" });
     this.answer = h("pre", { class: "answer", tabindex: 0, "aria-label": "The exact answer", hidden: true });
     this.answerTools = h(
       "p",
@@ -70,11 +72,12 @@ export class Console {
       tool: this.tool.value,
       argsText: this.json.value,
       timeoutMs: this.limit.value === "" ? undefined : Number(this.limit.value),
-      onProgress: (made) => this.#showProgress(made),
+      onEvent: (frame) => this.#heard(frame),
     });
     this.#running = call;
     this.stop.hidden = false;
     this.#verdict("running", "Running…");
+    this.explanation.replaceChildren();
     try {
       const line = await call.answer;
       this.#showAnswer(line, performance.now() - begun);
@@ -91,12 +94,12 @@ export class Console {
     }
   }
 
-  /** The command that makes the same call from a terminal. */
-  command() {
+  /** The command that makes a call from a terminal; by default, the call that the form holds. */
+  command(tool = this.tool.value, argsText = this.json.value, limit = this.limit.value) {
     const words = [...this.#link.core.commands.cli];
     if (this.#link.sessions.length > 1) words.push("--thread-id", this.#thread());
-    words.push("tool-call", this.tool.value, compact(this.json.value));
-    if (this.limit.value !== "") words.push("--timeout-ms", this.limit.value);
+    words.push("tool-call", tool, compact(argsText));
+    if (limit !== "") words.push("--timeout-ms", limit);
     return words.map(shellWord).join(" ");
   }
 
@@ -137,6 +140,7 @@ export class Console {
         h("div", { class: "row" }, this.progress, this.progressText),
       ),
       this.verdict,
+      this.explanation,
       this.answer,
       this.answerTools,
     );
@@ -175,6 +179,11 @@ export class Console {
     this.#kept.set(this.tool.value, this.json.value);
   }
 
+  #heard(frame) {
+    if (frame.type === "progress") this.#showProgress(frame);
+    else this.#verdict("running", frame.type === "waiting" ? `Waits for the person: ${frame.message}` : "Running…");
+  }
+
   #showProgress({ done, total, message }) {
     this.progress.hidden = false;
     if (total === undefined) this.progress.removeAttribute("value");
@@ -183,16 +192,14 @@ export class Console {
   }
 
   #showAnswer(line, ms) {
-    const told = JSON.parse(line);
     this.#answerLine = line;
     this.answer.textContent = line;
     this.answer.hidden = this.answerTools.hidden = false;
-    const code = told.error?.code ?? told.result?.error?.code;
-    const flags = ["joined", "replayed", "late"].filter((flag) => told[flag]).join(", ");
-    const maker = told.ok ? "the page’s error" : "Core’s error";
-    const text = code === undefined ? "Answered" : `${code}, ${maker}`;
-    this.#verdict(code === undefined ? "ok" : "failed", `${text} · ${duration(ms)}${flags && ` · ${flags}`}`);
-    if (told.invocationId) this.#link.acknowledge(told.invocationId);
+    const { error, maker, flags, invocationId } = readAnswer(line);
+    const text = error === undefined ? "Answered" : `${error.code}, ${maker}`;
+    this.#verdict(error === undefined ? "ok" : "failed", [text, duration(ms), ...flags].join(" · "));
+    this.explanation.replaceChildren(...[explain(line)].filter(Boolean));
+    if (invocationId) this.#link.acknowledge(invocationId);
   }
 
   #verdict(state, text) {

@@ -1,12 +1,14 @@
 // The element itself: puts the parts together, and shows how Core, the session and its tabs are.
 //
-// Owns which session is meant and what the page's own author gets to say: `thread`, `instanceId`, `attach`, `heard`,
-// `call`. Everything is inside a shadow root, with a style sheet that no page's CSP has to allow inline.
+// Owns which session is meant, and what the page's own author gets to say and ask (inspector.d.ts). Everything is
+// inside a shadow root, with a style sheet that no page's CSP has to allow inline.
 
+import { explain } from "./answer.mjs";
 import { Connect } from "./connect.mjs";
 import { Console } from "./console.mjs";
 import { h } from "./dom.mjs";
 import { Link } from "./link.mjs";
+import { REASONS } from "./reach.mjs";
 import { Timeline } from "./timeline.mjs";
 
 const MAX_HEARD = 50;
@@ -19,11 +21,11 @@ const styled = fetch(new URL("inspector.css", import.meta.url))
 export class PedelecInspector extends HTMLElement {
   #thread = null;
   #label = null;
-  #link;
+  #coreUrl = new URL(import.meta.url).origin;
+  #link = new Link(this.#coreUrl);
 
   constructor() {
     super();
-    this.#link = new Link(new URL(import.meta.url).origin);
     this.timeline = new Timeline(this.#link);
     this.console = new Console(this.#link, () => this.thread);
     this.connect = new Connect();
@@ -59,8 +61,14 @@ export class PedelecInspector extends HTMLElement {
       ),
     );
     this.#link.addEventListener("state", () => this.#changed());
-    this.#link.addEventListener("core", ({ detail }) => this.connect.update(detail));
-    this.#link.addEventListener("sessions", () => this.#changed());
+    this.#link.addEventListener("core", ({ detail }) => {
+      this.connect.update(detail);
+      this.#changed();
+    });
+    this.#link.addEventListener("sessions", ({ detail }) => {
+      this.#changed();
+      this.dispatchEvent(new CustomEvent("sessions", { detail: detail.sessions }));
+    });
     this.#link.addEventListener("calls", ({ detail }) => {
       this.timeline.update(detail.calls);
       this.dispatchEvent(new CustomEvent("calls", { detail: detail.calls }));
@@ -124,6 +132,21 @@ export class PedelecInspector extends HTMLElement {
     return this.#link.result(invocationId);
   }
 
+  /** The command that makes a call from a terminal, once `ready`. */
+  command(tool, args = {}) {
+    return this.console.command(tool, JSON.stringify(args), "");
+  }
+
+  /** An element that tells the error in an answer's line, and the steps that the agent reads; null for a result. */
+  explain(line) {
+    return explain(line);
+  }
+
+  /** Show, opened, what to paste into an agent's configuration. */
+  showConnect() {
+    this.connect.show();
+  }
+
   /** Resolves once Core is there and has told of a session. */
   async ready() {
     while (this.thread === null) {
@@ -132,24 +155,30 @@ export class PedelecInspector extends HTMLElement {
   }
 
   async #changed() {
-    const { connected, sessions, core } = this.#link;
+    const { connected, sessions, core, reason } = this.#link;
     const session = sessions.find(({ threadId }) => threadId === this.thread);
-    this.state.replaceChildren(...this.#facts(connected, core, session));
+    this.state.replaceChildren(...(connected ? this.#facts(core, session) : this.#missing(reason)));
     this.sessionRow.hidden = sessions.length < 2;
     this.session.replaceChildren(...sessions.map(({ threadId, appName }) => h("option", { value: threadId }, `${appName ?? "A page"} · ${threadId}`)));
     if (session !== undefined) this.session.value = session.threadId;
     this.empty.hidden = session !== undefined;
     this.empty.textContent = connected
       ? "No page here offers tools yet. Next step: new Pedelec().createSession({ tools: [ … ] })."
-      : "Core is not there, or does not let this page inspect. Next step: pedelec-core serve, with --inspector for a page that Core does not serve itself.";
+      : (REASONS[reason]?.next ?? "Connecting to Core…");
     if (connected) await this.console.refresh().catch(() => {}); // the connection broke: this comes again
     else this.console.element.hidden = true;
   }
 
-  #facts(connected, core, session) {
-    const fact = (state, text, title) => h("li", { "data-state": state, title }, text);
-    if (!connected) return [fact("failed", "Core: not connected")];
-    const facts = [fact("ok", `Core ${core?.version ?? ""}`), fact("ok", "Origin approved", location.origin)];
+  #missing(reason) {
+    const { core, origin } = REASONS[reason] ?? { core: "Connecting to Core" };
+    const facts = [fact(reason ? "failed" : "waiting", core)];
+    if (origin) facts.push(fact(reason === "unapproved" ? "failed" : "ok", origin, location.origin));
+    return facts;
+  }
+
+  #facts(core, session) {
+    const why = this.#coreUrl === location.origin ? "Core’s own site, which needs no approval" : location.origin;
+    const facts = [fact("ok", `Core ${core?.version ?? ""}`), fact("ok", "Origin approved", why)];
     if (session === undefined) return facts;
     const { pages } = session;
     const own = pages.find(({ page }) => page === this.#label);
@@ -157,9 +186,12 @@ export class PedelecInspector extends HTMLElement {
     const words = { runs: "this tab runs calls", watches: "this tab watches", silent: "this tab is silent", away: "this tab is away" };
     const text = own === undefined ? (runs ? "a page runs calls" : "no page answers") : words[own.state];
     facts.push(fact(runs ? "ok" : "waiting", text));
-    if (pages.length > 1) facts.push(fact("ok", `${pages.length} tabs`, pages.map(({ page, state }) => `${page} ${state}`).join("\n")));
+    const open = pages.filter(({ state }) => state !== "away");
+    if (open.length > 1) facts.push(fact("ok", `${open.length} tabs`, open.map(({ page, state }) => `${page} ${state}`).join("\n")));
     return facts;
   }
 }
+
+const fact = (state, text, title) => h("li", { "data-state": state, title }, text);
 
 customElements.define("pedelec-inspector", PedelecInspector);

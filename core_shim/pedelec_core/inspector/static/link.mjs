@@ -2,15 +2,20 @@
 //
 // Owns the socket, its return after a loss, and which answer belongs to which request. Shows nothing.
 
+import { whyNotConnected } from "./reach.mjs";
+
+const CALL_EVENTS = new Set(["progress", "waiting", "resumed"]);
 const FIRST_RETRY_MS = 500;
-const LAST_RETRY_MS = 5000;
+const LAST_RETRY_MS = 2000;
 
 /** Events: `state` (connected or not), `core`, `sessions`, `calls`, with the frame or the fact as `detail`. */
 export class Link extends EventTarget {
   connected = false;
+  /** Why not, once that is known: a key of `REASONS`. */
+  reason = null;
   core = null;
   sessions = [];
-  #url;
+  #coreUrl;
   #socket = null;
   #withArguments = false;
   #requests = new Map();
@@ -21,7 +26,7 @@ export class Link extends EventTarget {
 
   constructor(coreUrl) {
     super();
-    this.#url = new URL("/inspect", coreUrl).href.replace(/^http/, "ws");
+    this.#coreUrl = coreUrl;
   }
 
   open() {
@@ -55,14 +60,15 @@ export class Link extends EventTarget {
 
   /**
    * Call a tool as an agent does. `argsText` is sent as it stands.
+   * `onEvent` hears its `progress`, and that it is `waiting` for a person and has `resumed`, as Core's frames.
    * Returns `{started, answer, cancel}`: promises of the invocation's id and of the answer's line, and a function.
    */
-  call({ threadId, tool, argsText, timeoutMs, onProgress }) {
-    const request = this.#request({ type: "call", threadId, tool, argsText, timeoutMs }, onProgress);
+  call({ threadId, tool, argsText, timeoutMs, onEvent }) {
+    const request = this.#request({ type: "call", threadId, tool, argsText, timeoutMs }, onEvent);
     return { ...request, cancel: () => this.#send({ type: "cancel", requestId: request.requestId }) };
   }
 
-  #request(frame, onProgress = () => {}) {
+  #request(frame, onEvent = () => {}) {
     const requestId = `q${++this.#lastRequest}`;
     const started = Promise.withResolvers();
     const answer = Promise.withResolvers();
@@ -70,7 +76,7 @@ export class Link extends EventTarget {
     if (!this.#send({ ...frame, requestId })) {
       answer.reject(new Error("Core is not connected."));
     } else {
-      this.#requests.set(requestId, { started, answer, onProgress });
+      this.#requests.set(requestId, { started, answer, onEvent });
     }
     return { requestId, started: started.promise, answer: answer.promise };
   }
@@ -82,9 +88,10 @@ export class Link extends EventTarget {
   }
 
   #connect() {
-    const socket = (this.#socket = new WebSocket(this.#url));
+    const socket = (this.#socket = new WebSocket(new URL("/inspect", this.#coreUrl).href.replace(/^http/, "ws")));
     socket.addEventListener("open", () => {
       this.connected = true;
+      this.reason = null;
       this.#retryMs = FIRST_RETRY_MS;
       this.#send({ type: "watch", arguments: this.#withArguments });
       this.#tell("state", true);
@@ -104,14 +111,22 @@ export class Link extends EventTarget {
     this.sessions = [];
     this.#tell("state", false);
     if (this.#closed) return;
+    this.#findReason();
     this.#timer = setTimeout(() => this.#connect(), this.#retryMs);
     this.#retryMs = Math.min(2 * this.#retryMs, LAST_RETRY_MS);
+  }
+
+  async #findReason() {
+    const reason = await whyNotConnected(this.#coreUrl);
+    if (this.connected || reason === this.reason) return;
+    this.reason = reason;
+    this.#tell("state", false);
   }
 
   #received(frame) {
     const request = this.#requests.get(frame.requestId);
     if (frame.type === "started") request?.started.resolve(frame.invocationId);
-    else if (frame.type === "progress") request?.onProgress(frame);
+    else if (CALL_EVENTS.has(frame.type)) request?.onEvent(frame);
     else if (frame.type === "answer") {
       this.#requests.delete(frame.requestId);
       request?.started.reject(new Error("The call was refused."));

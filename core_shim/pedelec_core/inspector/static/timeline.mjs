@@ -142,10 +142,10 @@ export class Timeline {
     parts.button = h(
       "button",
       { type: "button", class: "call", "aria-expanded": "false" },
-      h("span", { class: "name" }, h("b", {}, call.tool), h("span", { class: "quiet" }, at)),
+      h("span", { class: "head" }, h("b", {}, call.tool), parts.code),
+      h("span", { class: "quiet" }, at),
       parts.bar,
       parts.length,
-      parts.code,
     );
     parts.button.addEventListener("click", () => {
       parts.details.hidden = !parts.details.hidden;
