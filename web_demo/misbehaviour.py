@@ -66,7 +66,7 @@ UNSERIALISABLE = {
     "JavaScript Set": js.Set.new,
     "JavaScript Date": lambda: js.Date.new(0),
     "JavaScript symbol": lambda: js.Symbol("s"),
-    "JavaScript function": lambda: js.Function("return 1"),
+    "JavaScript function": lambda: js.parseInt,
     "Blob": js.Blob.new,
     "typed array": lambda: js.Uint8Array.new(3),
 }

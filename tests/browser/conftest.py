@@ -112,4 +112,5 @@ def demo(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         demo = DemoPage(context.new_page(), core)
         demo.open()
         yield demo
+        assert demo.violations == [], "the demo does more than its Content-Security-Policy allows"
         context.close()

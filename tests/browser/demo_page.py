@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 
 from tests.browser.browser_page import WAIT_MS
 from tests.harness import CoreProcess
@@ -23,13 +23,20 @@ class DemoPage:
     Attributes:
         page: Playwright's page. core: who serves it.
         inspector: the element beside the board.
+        violations: what its Content-Security-Policy kept it from, as its console says it.
     """
 
     def __init__(self, page: Page, core: CoreProcess) -> None:
         self.page = page
         self.core = core
         self.inspector = page.locator("pedelec-inspector")
+        self.violations: list[str] = []
+        page.on("console", self._on_console)
         page.set_default_timeout(WAIT_MS)
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if "Content-Security-Policy" in message.text or "Content Security Policy" in message.text:
+            self.violations.append(message.text)
 
     def open(self) -> None:
         """Go there and wait until agents can call."""

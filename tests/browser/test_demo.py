@@ -18,7 +18,7 @@ def test_the_printed_line_moves_the_shape_on_the_page(demo: DemoPage) -> None:
 def test_the_person_drags_a_shape_and_the_agent_sees_where_until_it_is_undone(demo: DemoPage) -> None:
     demo.call("move_shape", shapeId="s2", x=100, y=300)
     # The drawn shape glides to its place: wait until it is there before taking hold of it.
-    demo.page.wait_for_function("document.getAnimations().length === 0")
+    demo.page.evaluate("() => Promise.all(document.getAnimations().map(({ finished }) => finished))")
     box = demo.page.locator("#s2").bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2

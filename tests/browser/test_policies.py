@@ -1,13 +1,15 @@
 """The Content-Security-Policies of docs/security.md, and the loader's hash: enough for a page, no more."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.browser_page import LOADER, BrowserPage
+from tests.browser.browser_page import BrowserPage
+from tests.browser.demo_page import DEMO
 from tests.browser.other_site import OtherSite, serving
 from tests.harness import CoreProcess, run_core
 
@@ -85,9 +87,20 @@ def test_a_page_whose_policy_keeps_it_from_core_is_told_what_to_add(
             page.take_errors()
 
 
-def test_a_page_whose_policy_forbids_webassembly_is_told_what_to_add(page: BrowserPage) -> None:
-    policy = without(policy_for("own site", page.core.url), "'wasm-unsafe-eval'")
-    page.open(LOADER, head=with_policy(policy))
+def test_the_demo_runs_under_the_documented_policy_and_under_a_stricter_one_says_what_is_missing(
+    page: BrowserPage, site: Path
+) -> None:
+    """That it runs is shown by every test of the demo: its policy stands in its head, broken nowhere."""
+    policy = policy_for("own site")
+    demo = (DEMO / "index.html").read_text("utf-8")
+    assert with_policy(policy) in demo
+    shutil.copytree(DEMO, site / "demo", dirs_exist_ok=True)
+    (site / "demo" / "index.html").write_text(
+        demo.replace(policy, without(policy, "'wasm-unsafe-eval'")), "utf-8"
+    )
+    page.page.goto(f"{page.core.url}/demo/")
+    state = page.page.locator('#state[data-state="failed"]')
+    expect(state).to_contain_text("Add 'wasm-unsafe-eval' to script-src")
     error = page.raised("await pedelec.ready")
     assert error["code"] == "CORE_RUNTIME_UNAVAILABLE"
     assert "'wasm-unsafe-eval' to script-src" in error["message"]
