@@ -112,10 +112,14 @@ class LocalServer:
         path: where the socket is made, in a folder that is closed to others.
         mcp: takes over the connections of MCP clients.
         limits: on lines and connections.
+        owner: the user whose processes are served, and nobody else's; else our own.
     """
 
-    def __init__(self, desk: AgentDesk, path: Path, mcp: ServeMcp, limits: CoreLimits) -> None:
+    def __init__(
+        self, desk: AgentDesk, path: Path, mcp: ServeMcp, limits: CoreLimits, owner: int | None = None
+    ) -> None:
         self._desk = desk
+        self._owner = os.geteuid() if owner is None else owner
         self._path = path
         self._mcp = mcp
         self._limits = limits
@@ -150,7 +154,7 @@ class LocalServer:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, is_full: bool
     ) -> None:
         try:
-            if _peer_uid(writer.get_extra_info("socket")) in {None, os.geteuid()}:
+            if _peer_uid(writer.get_extra_info("socket")) in {None, self._owner}:
                 connection = _Connection(self._desk, reader, writer, self._mcp, self._limits)
                 await (connection.refuse_another() if is_full else connection.serve())
             else:

@@ -1,17 +1,24 @@
 """The local socket, line by line: what is answered, and what misbehaviour brings upon itself alone."""
 
+import asyncio
 import json
+import os
 import random
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pedelec.errors import Code
 from pedelec.protocol import Limits, ToolCall, ToolProgress
+from pedelec_core.agent_desk import AgentDesk
+from pedelec_core.hub import Hub
+from pedelec_core.ipc import LocalServer
+from pedelec_core.limits import CoreLimits
 from tests.harness import CoreProcess, PageClient, tool
 
 
@@ -203,3 +210,51 @@ def test_a_call_id_decides_what_is_a_retry(core: CoreProcess, page: PageClient) 
         assert client.read()["invocationId"] == first["invocationId"]
         client.send(type="tool_call", tool="probe", argsText='{"a":2}', callId="k")
         assert client.read()["error"]["code"] == Code.CALL_ID_CONFLICT
+
+
+# --- other users ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.anyio
+async def test_a_process_of_another_user_is_hung_up_on_unheard(tmp_path: Path) -> None:
+    """The real check of the real peer; it is the server that takes somebody else for its owner."""
+
+    async def no_mcp(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+        raise AssertionError("nobody gets so far")
+
+    path = tmp_path / "core.sock"
+    hub = Hub()
+    for owner, served in ((os.geteuid(), True), (os.geteuid() + 1, False)):
+        async with LocalServer(AgentDesk(hub), path, no_mcp, CoreLimits(), owner):
+            reader, writer = await asyncio.open_unix_connection(path)
+            writer.write(b'{"type":"threads"}\n')
+            answer = b""
+            with suppress(ConnectionResetError):
+                answer = await asyncio.wait_for(reader.readline(), 20)
+            assert (answer != b"") is served
+            writer.close()
+        path.unlink(missing_ok=True)
+    await hub.close()
+
+
+if os.geteuid() == 0:  # nobody else can become another user
+
+    def test_another_user_is_refused_even_where_the_folder_and_the_socket_were_opened_to_all(
+        core: CoreProcess, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = Path(core.runtime["socket"])
+        monkeypatch.chdir(path.parent)  # the folders above stay closed
+        path.parent.chmod(0o711)
+        path.chmod(0o666)
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(20)
+            os.seteuid(65_534)
+            try:
+                connection.connect(path.name)
+            finally:
+                os.seteuid(0)
+            assert connection.recv(1) == b""
+        assert "a process of another user was refused" in core.log
+        path.parent.chmod(0o700)
+        path.chmod(0o600)
+        assert core.cli("threads").json["ok"]
