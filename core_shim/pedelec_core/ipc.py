@@ -8,9 +8,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import socket
-import struct
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pedelec.errors import Code, PedelecError
 from pedelec.json_text import JsonObject, JsonValue, RawJson, encode_object
 from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, to_camel
+from pedelec_core import peer_user
 from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
 from pedelec_core.call_events import CallEvent
 from pedelec_core.command_errors import CommandError
@@ -154,7 +152,7 @@ class LocalServer:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, is_full: bool
     ) -> None:
         try:
-            if _peer_uid(writer.get_extra_info("socket")) in {None, self._owner}:
+            if peer_user.of_unix_socket(writer.get_extra_info("socket")) in {None, self._owner}:
                 connection = _Connection(self._desk, reader, writer, self._mcp, self._limits)
                 await (connection.refuse_another() if is_full else connection.serve())
             else:
@@ -329,16 +327,3 @@ def _problem_with(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(str(part) for part in first["loc"])
     return f"The line is no request: {place + ': ' if place else ''}{first['msg']}."
-
-
-def _peer_uid(connection: socket.socket) -> int | None:
-    """The user whose process is on the other side, or None where the system does not tell."""
-    uid: int | None = None
-    if sys.platform == "linux":
-        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        uid = struct.unpack("3i", credentials)[1]
-    if sys.platform == "darwin":
-        # struct xucred of <sys/ucred.h>: version and uid come first. SOL_LOCAL is 0, LOCAL_PEERCRED is 1.
-        credentials = connection.getsockopt(0, 1, struct.calcsize("2I"))
-        uid = struct.unpack("2I", credentials)[1]
-    return uid

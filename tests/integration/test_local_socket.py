@@ -20,6 +20,7 @@ from pedelec_core.hub import Hub
 from pedelec_core.ipc import LocalServer
 from pedelec_core.limits import CoreLimits
 from tests.harness import CoreProcess, PageClient, tool
+from tests.harness.other_users import IS_ROOT, being_somebody_else
 
 
 class LocalClient:
@@ -237,7 +238,7 @@ async def test_a_process_of_another_user_is_hung_up_on_unheard(tmp_path: Path) -
     await hub.close()
 
 
-if os.geteuid() == 0:  # nobody else can become another user
+if IS_ROOT:
 
     def test_another_user_is_refused_even_where_the_folder_and_the_socket_were_opened_to_all(
         core: CoreProcess, monkeypatch: pytest.MonkeyPatch
@@ -248,11 +249,8 @@ if os.geteuid() == 0:  # nobody else can become another user
         path.chmod(0o666)
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(20)
-            os.seteuid(65_534)
-            try:
+            with being_somebody_else():
                 connection.connect(path.name)
-            finally:
-                os.seteuid(0)
             assert connection.recv(1) == b""
         assert "a process of another user was refused" in core.log
         path.parent.chmod(0o700)

@@ -3,11 +3,16 @@
 Owns the rules for `Host` (against DNS rebinding) and `Origin` (against other sites' pages), as a function
 without I/O and as the ASGI middleware that applies it, and the CORS headers that approved origins get.
 Which origins are approved is told by `origins`; what a request then does is not looked at here.
+
+An `Origin` is worth something because browsers are honest about it. Other programs need not be, so a socket
+for pages is closed to processes of other users, where the system tells whose they are (`peer_user`).
 """
 
 import json
+import logging
+import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -17,6 +22,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pedelec.errors import Code, PedelecError
+from pedelec_core import peer_user
 from pedelec_core.origins import normalize_origin
 
 LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
@@ -24,7 +30,10 @@ PAGE_PATH: Final = "/page"
 
 _HOST: Final = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(?::([0-9]{1,5}))?", re.ASCII | re.IGNORECASE)
 _HTTP_PORT: Final = 80
+_SYSTEM_USER: Final = 0
 _PREFLIGHT_SECONDS: Final = "600"
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +136,19 @@ def is_json(headers: Headers) -> bool:
 
 
 class GuardMiddleware:
-    """Applies a `Guard` to every HTTP request and WebSocket upgrade; the outermost layer of the app."""
+    """Applies a `Guard` to every HTTP request and WebSocket upgrade; the outermost layer of the app.
 
-    def __init__(self, app: ASGIApp, guard: Guard) -> None:
+    Args:
+        app: what is guarded.
+        guard: the rules.
+        users: those whose programs may open WebSockets; else our own, and the system's, for what forwards
+            ports from elsewhere often runs as that.
+    """
+
+    def __init__(self, app: ASGIApp, guard: Guard, users: Collection[int] | None = None) -> None:
         self._app = app
         self._guard = guard
+        self._users = users or {os.geteuid(), _SYSTEM_USER}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -145,6 +162,11 @@ class GuardMiddleware:
             origin_required=to_page_socket,
             may_ask=to_page_socket and scope["type"] == "websocket",
         )
+        if scope["type"] == "websocket" and isinstance(verdict, Admission) and self._is_somebody_elses(scope):
+            _log.warning("a process of another user was refused on a page's socket")
+            verdict = _refusal(
+                HTTPStatus.FORBIDDEN, Code.INVALID_INPUT, "Only the user who runs Core may connect here."
+            )
         if isinstance(verdict, Refusal):
             # Starlette sends it as the answer to the handshake where the request is an upgrade.
             await error_response(verdict.status, verdict.error)(scope, receive, send)
@@ -154,6 +176,10 @@ class GuardMiddleware:
             await _preflight_response(verdict.cors_origin, headers)(scope, receive, send)
         else:
             await self._app(scope, receive, _with_cors(send, verdict.cors_origin))
+
+    def _is_somebody_elses(self, scope: Scope) -> bool:
+        user = peer_user.of_tcp_client(scope["client"], scope["server"])
+        return user is not None and user not in self._users
 
 
 def _preflight_response(origin: str, headers: Headers) -> Response:
