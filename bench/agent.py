@@ -59,11 +59,6 @@ class AgentConnection:
         """Tell Core that the last answer is in hand."""
         self.socket.sendall(_ACKNOWLEDGE)
 
-    def status(self) -> None:
-        """The cheapest request there is: what remains of a call without the page."""
-        self._send({"type": "status"})
-        self._receive()
-
     def _send(self, request: dict[str, str]) -> None:
         self.socket.sendall(json.dumps(request).encode() + b"\n")
 
@@ -89,16 +84,6 @@ def median_call_ms(agent: AgentConnection, tool: str, thread_id: str, calls: int
         agent.finish_call()
         taken.append(time.perf_counter() - started)
         agent.acknowledge()
-    return _median_ms(taken)
-
-
-def median_status_ms(agent: AgentConnection, requests: int) -> float:
-    """The median duration of `status` requests, in milliseconds."""
-    taken = []
-    for _ in range(requests):
-        started = time.perf_counter()
-        agent.status()
-        taken.append(time.perf_counter() - started)
     return _median_ms(taken)
 
 

@@ -25,11 +25,6 @@ class Samples:
     of: Mapping[str, Sequence[float]]
     unit: str
 
-    def less(self, subject: str, part: str, name: str) -> "Samples":
-        """The same and one contender more: what is left of another without a part of it, round by round."""
-        rest = [whole - less for whole, less in zip(self.of[subject], self.of[part], strict=True)]
-        return Samples({**self.of, name: rest}, self.unit)
-
     def compare(
         self, subject: str, baseline: str, *, budget: Budget | None = None, where: str = ""
     ) -> Measurement:

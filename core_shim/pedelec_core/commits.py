@@ -1,5 +1,5 @@
 """Written first, told afterwards: everything that changes in one turn of the event loop goes to the journal
-as one batch, and only then do pages and agents hear of it.
+as one batch, and only then do pages and agents hear of it. What nobody hears of waits a moment for company.
 
 Owns the order of writing and telling, and what becomes of it when the journal fails. Decides nothing.
 """
@@ -15,6 +15,9 @@ from pedelec_core.records import LARGE_BYTES, session_to_record, to_record
 from pedelec_core.sessions import Session
 
 _RETRY_SECONDS: Final = 1.0
+
+_WAIT_SECONDS: Final = 0.05
+"""How long a change that can wait is held back, that it may share a batch with others."""
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +43,8 @@ class Commits:
         self._news: list[Callable[[], None]] = []
         self._scheduled = False
         self._retry: asyncio.TimerHandle | None = None
+        self._forgotten: set[str] = set()  # not yet part of the batch: forgetting is cheap in numbers alone
+        self._waiting: asyncio.TimerHandle | None = None
 
     def tell(self, news: Callable[[], None]) -> None:
         """Have something told once everything that led to it is written."""
@@ -56,18 +61,23 @@ class Commits:
         self._batch.forgotten_sessions.add(session_id)
         for invocation_id in invocation_ids:
             self.forget(invocation_id)
+        self._take_forgotten()
         self._schedule()
 
-    def save(self, invocation: Invocation, session_id: str) -> None:
-        """Note that an invocation changed; what it is when the turn ends is what is written."""
+    def save(self, invocation: Invocation, session_id: str, *, can_wait: bool = False) -> None:
+        """Note that an invocation changed; what it is when its batch is written counts."""
         self._changed[invocation.id] = (invocation, session_id)
-        self._schedule()
+        if can_wait:
+            self._wait()
+        else:
+            self._schedule()
 
     def forget(self, invocation_id: str) -> None:
+        """Let an invocation go, before long."""
         self._changed.pop(invocation_id, None)
         self._batch.invocations.pop(invocation_id, None)
-        self._batch.forgotten_invocations.add(invocation_id)
-        self._schedule()
+        self._forgotten.add(invocation_id)
+        self._wait()
 
     def commit(self) -> None:
         """Write and tell what is pending now."""
@@ -93,9 +103,24 @@ class Commits:
 
     def close(self) -> None:
         """Commit for the last time."""
-        if self._retry is not None:
-            self._retry.cancel()
+        for timer in (self._retry, self._waiting):
+            if timer is not None:
+                timer.cancel()
+        self._take_forgotten()
         self.commit()
+
+    def _wait(self) -> None:
+        if self._waiting is None:
+            self._waiting = asyncio.get_running_loop().call_later(_WAIT_SECONDS, self._waited)
+
+    def _waited(self) -> None:
+        self._waiting = None
+        self._take_forgotten()
+        self.commit()
+
+    def _take_forgotten(self) -> None:
+        self._batch.forgotten_invocations |= self._forgotten
+        self._forgotten.clear()
 
     def _schedule(self) -> None:
         if not self._scheduled:

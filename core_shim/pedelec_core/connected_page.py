@@ -1,6 +1,6 @@
 """One connected page: what it has asked and not been answered, and how its answers go out.
 
-Owns a page's counts and the one response to each request, told once the journal has it. What a page may do
+Owns a page's counts and the one answer to each request, told once the journal has it. What a page may do
 is `page_desk`'s.
 """
 
@@ -16,6 +16,7 @@ from pedelec.protocol import (
     PageMessage,
     RequestApproval,
     Response,
+    ResultsConfirmed,
     ResumeSession,
     SubmitToolResult,
     encode,
@@ -24,6 +25,10 @@ from pedelec_core.hub import Hub, PageConnection
 
 COUNTED_REQUESTS: Final = (CreateSession, ResumeSession, EndSession, RequestApproval, GetApprovalStatus)
 """Requests of which a page may have some unanswered. Results are not among them: calls have limits."""
+
+_CONFIRM_SECONDS: Final = 0.01
+"""How long the confirmation of a result waits for others: nobody waits for it, and each frame costs the page
+as much as a small call."""
 
 
 @dataclass(slots=True)
@@ -43,6 +48,8 @@ class ConnectedPage:
     """How many of its frames could not be read."""
     waiting: dict[str, str] = field(default_factory=dict)
     """By the ids of requests that wait for a person: what to call them to the approver."""
+    confirmed: list[str] = field(default_factory=list)
+    """The requests whose results are written, and not confirmed yet."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -57,12 +64,22 @@ class ConnectedPage:
 
         def told() -> None:
             self.unanswered -= isinstance(request, COUNTED_REQUESTS)
-            if response.ok and isinstance(request, SubmitToolResult):
-                self.connection.send_later(encode(response))
-            else:
-                self.connection.send(encode(response))
+            self.connection.send(encode(response))
 
         self.hub.commits.tell(told)
+
+    def confirm(self, result: SubmitToolResult) -> None:
+        """Confirm a result, together with others."""
+        self.hub.commits.tell(lambda: self._confirm_soon(result.request_id))
+
+    def _confirm_soon(self, request_id: str) -> None:
+        if not self.confirmed:
+            asyncio.get_running_loop().call_later(_CONFIRM_SECONDS, self._confirm)
+        self.confirmed.append(request_id)
+
+    def _confirm(self) -> None:
+        request_ids, self.confirmed = self.confirmed, []
+        self.connection.send(encode(ResultsConfirmed(request_ids=request_ids)))
 
     def close(self, code: int, reason: str) -> None:
         """Close once everything said before is sent."""

@@ -56,9 +56,6 @@ class PageConnection(Protocol):
     def send(self, text: str) -> None:
         """Queue a frame; never blocks, never raises."""
 
-    def send_later(self, text: str) -> None:
-        """As `send`, for a frame that nobody waits for: it may go with the next one. The order is kept."""
-
     def close(self, code: int, reason: str) -> None:
         """Close with a WebSocket close code, once everything queued is sent."""
 
@@ -202,7 +199,7 @@ class Hub:
                     self._session_of[invocation.id] = session
                     self.commits.save(invocation, session.id)
                 case Save(invocation):
-                    self.commits.save(invocation, session.id)
+                    self.commits.save(invocation, session.id, can_wait=decision.can_wait)
                 case Deliver(invocation):
                     self.commits.save(invocation, session.id)
                     self._send(session, invocation, _tool_call)

@@ -182,6 +182,8 @@ class Save:
     """The invocation changed in a way that has to outlive Core."""
 
     invocation: Invocation
+    can_wait: bool = False
+    """Nobody is told anything that rests on it: it may be written with what changes next."""
 
 
 @dataclass(frozen=True, slots=True)

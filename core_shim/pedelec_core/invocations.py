@@ -116,7 +116,7 @@ class Invocations:
         if invocation is None or invocation.acknowledged:
             return []
         invocation.acknowledged = True
-        return [Save(invocation)]
+        return [Save(invocation, can_wait=True)]
 
     def awaited_by(self, caller: str) -> Invocation | None:
         """The unsettled invocation that a caller waits for."""

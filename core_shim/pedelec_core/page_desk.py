@@ -180,7 +180,9 @@ class PageDesk:
             return
         if result is None:
             return  # the answer comes later
-        if request_id is not None:
+        if isinstance(message, SubmitToolResult):
+            page.confirm(message)
+        elif request_id is not None:
             page.answer(message, Response(request_id=request_id, ok=True, result=result))
         if session is not None:
             self._join(page, *session)

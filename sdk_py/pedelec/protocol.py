@@ -215,6 +215,14 @@ class Response(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResultsConfirmed(Message):
+    """Core has the results that these requests (`submit_tool_result`) brought, and will not lose them."""
+
+    type: ClassVar[str] = "results_confirmed"
+    request_ids: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalPending(Message):
     """The request waits for a person's word on the page's origin, for `timeout_ms` at most."""
 
@@ -322,6 +330,7 @@ type PageMessage = (
 type CoreMessage = (
     Welcome
     | Response
+    | ResultsConfirmed
     | ApprovalPending
     | ToolCall
     | ToolCancel
@@ -388,6 +397,10 @@ _CHECKS: Mapping[object, tuple[Callable[[object], bool], str]] = {
     list[JsonObject]: (
         lambda value: type(value) is list and all(type(item) is dict for item in value),
         "an array of objects",
+    ),
+    list[str]: (
+        lambda value: type(value) is list and all(map(_is_text, value)),
+        "an array of strings without lone surrogates",
     ),
     JsonValue: (_is_anything, "any JSON value"),
 }

@@ -26,6 +26,7 @@ from pedelec.protocol import (
     OfferTools,
     ProtocolError,
     Response,
+    ResultsConfirmed,
     ResumeSession,
     SubmitToolResult,
     ToolAnswer,
@@ -208,8 +209,11 @@ class Switchboard:
 
     def event(self, message: CoreMessage) -> None:
         match message:
+            case ResultsConfirmed():
+                for request_id in message.request_ids:
+                    self.outbox.take(request_id)
             case Response():
-                self._confirmed(message)
+                self._answered(message)
             case ErrorEvent():
                 error = PedelecError.from_wire(message.error)
                 for session in list(self._sessions.values()):
@@ -257,7 +261,7 @@ class Switchboard:
         if len(self.outbox):
             self._watch = asyncio.get_running_loop().call_later(self._timeout, self._look_for_overdue)
 
-    def _confirmed(self, message: Response) -> None:
+    def _answered(self, message: Response) -> None:
         entry = self.outbox.take(message.request_id)
         if entry is not None and not message.ok:
             self._delivery_failed(entry, PedelecError.from_wire(message.error))

@@ -33,10 +33,9 @@ class Ledger:
             self._keys[frame["toolRequestId"]] = frame["args"]["key"]
         elif kind == "submit_tool_result":
             self._submits[f"{page} {frame['requestId']}"] = frame["toolRequestId"]
-        elif kind == "response" and frame["ok"]:
-            call = self._submits.get(f"{page} {frame['requestId']}")
-            if call is not None:
-                self._confirmed.add(self._keys[call])
+        elif kind == "results_confirmed":
+            calls = (self._submits[f"{page} {request_id}"] for request_id in frame["requestIds"])
+            self._confirmed.update(self._keys[call] for call in calls)
 
     def started(self, page: str, key: str, call: str) -> None:
         """A handler began."""

@@ -98,7 +98,7 @@ class Group:
 
 
 TO_CORE: Final = ("hello", "create_session", "resume_session", "submit_tool_result", "tool_progress")
-TO_PAGE: Final = ("welcome", "response", "tool_call", "tool_cancel")
+TO_PAGE: Final = ("welcome", "response", "results_confirmed", "tool_call", "tool_cancel")
 _PLAIN_ACTS: Final = (Act.CUT_BEFORE, Act.CUT_AFTER, Act.DUPLICATE, Act.DELAY, Act.AWAY, Act.RELOAD)
 AGENT_DEATHS: Final = ("connected", "sent", "started", "finished", "before_output", "after_output")
 HANDLERS: Final = ("quick", "waits", "reports", "slow")
@@ -122,8 +122,7 @@ def systematic() -> Iterator[Schedule]:
     for kind, act in itertools.product(TO_CORE, (*_PLAIN_ACTS, Act.STALE)):
         yield _with_fault(next(seeds), FrameFault("to_core", kind, act))
     for kind, act in itertools.product(TO_PAGE, _PLAIN_ACTS):
-        for nth in (1, 2) if kind == "response" else (1,):  # to `create_session`, to a result
-            yield _with_fault(next(seeds), FrameFault("to_page", kind, act, nth))
+        yield _with_fault(next(seeds), FrameFault("to_page", kind, act))
     for death, real in itertools.product(AGENT_DEATHS, (False, True)):
         yield Schedule(seed=next(seeds), agent_dies=death, real_command=real, handler="waits")
 

@@ -18,6 +18,7 @@ from pedelec.protocol import (
     Hello,
     Message,
     Response,
+    ResultsConfirmed,
     ResumeSession,
     SubmitToolResult,
     ToolCall,
@@ -88,8 +89,10 @@ class PageClient:
         """Send one message."""
         self.socket.send(encode(message))
 
-    def receive[M: CoreMessage](self, kind: type[M], timeout: float = WAIT_SECONDS) -> M:
-        """The next message of a type; others that come meanwhile are kept for later.
+    def receive[M: CoreMessage](
+        self, kind: type[M] | tuple[type[M], ...], timeout: float = WAIT_SECONDS
+    ) -> M:
+        """The next message of a type, or of several; others that come meanwhile are kept for later.
 
         Raises:
             TimeoutError: none came.
@@ -191,12 +194,22 @@ class PageClient:
         )
 
     def submit(self, call: ToolCall, result: JsonValue) -> Response:
-        """Give a call its result."""
-        return self.request(
+        """Give a call its result; a confirmation is given back as the response that it stands for."""
+        request_id = self.next_id()
+        self.send(
             SubmitToolResult(
-                request_id=self.next_id(),
+                request_id=request_id,
                 session_id=call.session_id,
                 tool_request_id=call.tool_request_id,
                 result=result,
             )
         )
+        match self.receive((Response, ResultsConfirmed)):
+            case ResultsConfirmed(request_ids=confirmed):
+                assert confirmed == [request_id]
+                return Response(request_id=request_id, ok=True)
+            case Response() as refused:
+                assert refused.request_id == request_id
+                return refused
+            case other:
+                raise AssertionError(other)

@@ -40,9 +40,6 @@ class _Connection:
     def send(self, text: str) -> None:
         self._transport.core_send(text)
 
-    def send_later(self, text: str) -> None:
-        self.send(text)
-
     def close(self, _code: int, reason: str) -> None:
         self._transport.core_close(reason)
 

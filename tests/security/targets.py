@@ -52,9 +52,6 @@ class _Page:
     def send(self, text: str) -> None:
         self.told.append(text)
 
-    def send_later(self, text: str) -> None:
-        self.send(text)
-
     def close(self, code: int, reason: str) -> None:
         self.is_open = False
 

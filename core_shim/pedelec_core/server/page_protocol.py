@@ -10,7 +10,7 @@ owner gives the bounds, and is told.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final, override
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -151,13 +151,12 @@ class PageProtocol(WebSocketsSansIOProtocol):
         """How much the other side has yet to read."""
         return self.transport.get_write_buffer_size()
 
-    def send_texts(self, texts: Iterable[str]) -> None:
-        """Send frames, in one piece; they are dropped where the connection is over."""
+    def send_text(self, text: str) -> None:
+        """Send a frame; it is dropped where the connection is over."""
         if self.close_sent or self.transport.is_closing():
             return
         try:
-            for text in texts:
-                self.conn.send_text(text.encode())
+            self.conn.send_text(text.encode())
         except InvalidState:
             return  # the other side has closed
         self.transport.write(b"".join(self.conn.data_to_send()))

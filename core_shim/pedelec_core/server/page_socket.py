@@ -27,9 +27,6 @@ from .page_protocol import PROTOCOL, PageProtocol
 CLOSE_UNSUPPORTED_DATA: Final = 1003
 CLOSE_INTERNAL_ERROR: Final = 1011
 
-HOLD_SECONDS: Final = 0.01
-"""How long a frame that nobody waits for is held back, that it may share its way with the next one."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -65,8 +62,6 @@ class PageSocket:
         self.origin = origin
         self._websocket = websocket
         self._protocol = protocol
-        self._held: list[str] = []
-        self._release: asyncio.TimerHandle | None = None
         self._pace = pace
         self._limits = limits
         self._closing: asyncio.Task[None] | None = None
@@ -74,23 +69,9 @@ class PageSocket:
 
     def send(self, text: str) -> None:
         """Send a frame; it is dropped where the connection is over."""
-        self._held.append(text)
-        self._send_held()
-
-    def send_later(self, text: str) -> None:
-        """Send a frame with the next one, or by itself where none follows soon."""
-        self._held.append(text)
-        if self._release is None:
-            self._release = asyncio.get_running_loop().call_later(HOLD_SECONDS, self._send_held)
-
-    def _send_held(self) -> None:
-        if self._release is not None:
-            self._release.cancel()
-            self._release = None
-        held, self._held = self._held, []
-        if self._closed or not held:
+        if self._closed:
             return
-        self._protocol.send_texts(held)
+        self._protocol.send_text(text)
         self._cut_if_unread()
 
     def _cut_if_unread(self) -> None:
@@ -101,7 +82,6 @@ class PageSocket:
     def close(self, code: int, reason: str) -> None:
         """Close once everything is sent. Called again, it does nothing."""
         if not self._closed:
-            self._send_held()
             self._closed = True
             self._closing = asyncio.create_task(self._close(code, reason))
 

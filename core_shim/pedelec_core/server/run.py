@@ -13,7 +13,7 @@ import resource
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, override
@@ -111,6 +111,17 @@ def serve(options: ServeOptions, announce: Callable[[str], None]) -> None:
     Raises:
         CommandError: Core cannot be started; nothing is left behind.
     """
+    with prepared(options) as core:
+        asyncio.run(core.run(announce))
+
+
+@contextlib.contextmanager
+def prepared(options: ServeOptions) -> Iterator["Core"]:
+    """A Core that has its folder and its port, and runs once its holder says so.
+
+    Raises:
+        CommandError: as `serve`.
+    """
     if options.site is not None and not options.site.is_dir():
         raise CommandError(f"The site {options.site} is not a folder.")
     _make_room_for(options.limits.connections)
@@ -120,9 +131,9 @@ def serve(options: ServeOptions, announce: Callable[[str], None]) -> None:
         origins = OriginStore(state_dir.path / ORIGINS_NAME, options.allow_origins)
         origins.approved()  # a broken file is told now, not at the first page
         with listen(options.host, options.port) as listener, _journal(options, state_dir) as journal:
-            core = _Core(options, state_dir, socket_path, origins, listener, journal)
+            core = Core(options, state_dir, socket_path, origins, listener, journal)
             with core.twin or contextlib.nullcontext():
-                asyncio.run(core.run(announce))
+                yield core
 
 
 def _make_room_for(limits: ConnectionLimits) -> None:
@@ -145,8 +156,17 @@ def _journal(options: ServeOptions, state_dir: StateDir) -> contextlib.AbstractC
         raise CommandError(f"{error.path}: {error.message}") from None
 
 
-class _Core:
-    """A Core that has its folder and its port."""
+@dataclass(frozen=True, slots=True)
+class RunningCore:
+    """A Core that is ready: where it is found, the side that agents come to, and the server's life."""
+
+    info: RuntimeInfo
+    desk: AgentDesk
+    serving: asyncio.Task[None]
+
+
+class Core:
+    """A Core that has its folder and its port. Made by `prepared`."""
 
     def __init__(
         self,
@@ -167,8 +187,16 @@ class _Core:
         self.twin, self._is_localhost = listen_on_twin(options.host, self._port)
 
     async def run(self, announce: Callable[[str], None]) -> None:
+        """Run until SIGINT or SIGTERM."""
         stopping = _stop_signal()
         _warn_without_bundle()
+        async with self.running() as core:
+            announce(core.info.url)
+            await _first_of(core.serving, stopping)
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[RunningCore]:
+        """Run as long as the context lasts. Raises `CommandError` where the server does not come up."""
         grace = self._options.grace_seconds
         times = None if grace is None else SessionTimes(end_grace=grace, loss_grace=grace)
         hub = Hub(limits=self._options.limits, journal=self._journal, times=times)
@@ -199,9 +227,8 @@ class _Core:
                 runtime = self._runtime_info(hub, token)
                 self._state_dir.write_runtime(runtime)
                 _log.info("Core %s listens on %s", __version__, runtime.url)
-                announce(runtime.url)
                 gc.freeze()  # what is here now stays: no collection need look at it again
-                await _first_of(serving, stopping)
+                yield RunningCore(runtime, desk, serving)
             finally:
                 self._state_dir.remove_runtime()
                 terminal.close()

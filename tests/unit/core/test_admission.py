@@ -63,9 +63,6 @@ class Page:
         if isinstance(message, Response):
             self.answers.append(message)
 
-    def send_later(self, text: str) -> None:
-        self.send(text)
-
     def close(self, code: int, reason: str) -> None:
         assert reason == "Core stops"
 

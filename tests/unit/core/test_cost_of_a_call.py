@@ -1,6 +1,7 @@
-"""What one call costs, in things that can be counted: frames, pieces of them, and batches of the journal."""
+"""What calls cost, in things that can be counted: frames to the page, and batches of the journal."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,13 @@ from pedelec.protocol import (
     CreateSession,
     Hello,
     Message,
-    Response,
+    ResultsConfirmed,
     SubmitToolResult,
     ToolCall,
     decode_from_core,
     encode,
 )
-from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
+from pedelec_core.agent_desk import AgentDesk, RunningCall, ToolCallRequest
 from pedelec_core.hub import Hub
 from pedelec_core.journal import Batch, Journal
 from pedelec_core.page_desk import PageDesk
@@ -26,34 +27,44 @@ from tests.harness.approvers import EveryOrigin
 
 pytestmark = pytest.mark.anyio
 
+WAIT_SECONDS = 10
+
 MOVE: JsonObject = {"name": "move", "description": "Move.", "argsSchema": {"type": "object"}}
 
 
 class CountingJournal(Journal):
-    writes = 0
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.writes = 0
+        self.written = asyncio.Event()
 
     def write(self, batch: Batch) -> None:
-        self.writes += 1
         super().write(batch)
+        self.writes += 1
+        self.written.set()
 
 
 class CountingPage:
-    """A page that keeps apart what was sent at once and what might wait for the next frame."""
+    """A page with a session, whose frames are kept."""
 
     id = "connection"
     origin = "http://127.0.0.1:1"
 
     def __init__(self, hub: Hub) -> None:
-        self.at_once: list[CoreMessage] = []
-        self.later: list[CoreMessage] = []
+        self.heard: list[CoreMessage] = []
+        self.confirmed: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
         self.desk = PageDesk(hub, EveryOrigin())
         self.desk.opened(self)
+        self.say(Hello(protocol=PROTOCOL_VERSION, page_instance_id="page", sdk_version="0"))
+        self.say(CreateSession(request_id="r0", guidance="", tools=[MOVE], auto_end_on_disconnect=True))
+        hub.commits.commit()
+        self.heard.clear()
 
     def send(self, text: str) -> None:
-        self.at_once.append(decode_from_core(text))
-
-    def send_later(self, text: str) -> None:
-        self.later.append(decode_from_core(text))
+        message = decode_from_core(text)
+        self.heard.append(message)
+        if isinstance(message, ResultsConfirmed):
+            self.confirmed.set_result(message.request_ids)
 
     def close(self, code: int, reason: str) -> None:
         assert reason == "Core stops"
@@ -67,6 +78,11 @@ class CountingPage:
     def say(self, message: Message) -> None:
         self.desk.frame(self, encode(message))
 
+    def submit(self, call: CoreMessage, request_id: str) -> None:
+        assert isinstance(call, ToolCall)
+        ids = {"session_id": call.session_id, "tool_request_id": call.tool_request_id}
+        self.say(SubmitToolResult(request_id=request_id, result=1, **ids))
+
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Iterator[CountingJournal]:
@@ -74,63 +90,81 @@ def journal(tmp_path: Path) -> Iterator[CountingJournal]:
         yield opened
 
 
-async def test_a_call_costs_one_frame_at_once_one_that_may_wait_and_three_batches_of_the_journal(
-    journal: CountingJournal,
-) -> None:
+@pytest.fixture
+async def hub(journal: CountingJournal) -> AsyncIterator[Hub]:
     hub = Hub(journal=journal)
-    page = CountingPage(hub)
-    page.say(Hello(protocol=PROTOCOL_VERSION, page_instance_id="page", sdk_version="0"))
-    page.say(
-        CreateSession(
-            request_id="r1",
-            guidance="",
-            tools=[MOVE],
-            auto_end_on_disconnect=True,
-        )
-    )
-    hub.commits.commit()
-    page.at_once.clear()
+    yield hub
+    await hub.close()
+
+
+def begin(desk: AgentDesk, number: int = 0) -> RunningCall:
+    return desk.begin(ToolCallRequest(thread_id=None, tool="move", args_text=f'{{"n":{number}}}'))
+
+
+async def test_a_call_costs_one_frame_and_two_batches_of_the_journal(
+    hub: Hub, journal: CountingJournal
+) -> None:
+    page, desk = CountingPage(hub), AgentDesk(hub)
     journal.writes = 0
-
-    desk = AgentDesk(hub)
-    running = desk.begin(ToolCallRequest(thread_id=None, tool="move", args_text="{}"))
+    running = begin(desk)
     hub.commits.commit()
-    (call,) = page.at_once
-    assert isinstance(call, ToolCall)
     assert journal.writes == 1
-
-    page.say(
-        SubmitToolResult(
-            request_id="r2", session_id=call.session_id, tool_request_id=call.tool_request_id, result=1
-        )
-    )
+    (call,) = page.heard
+    page.submit(call, "r1")
     hub.commits.commit()
     assert (await running.answer()).answer.outcome.result is not None
-    assert page.at_once == [call]
-    assert page.later == [Response(request_id="r2", ok=True, result={})]
+    running.leave()
+    assert page.heard == [call]
     assert journal.writes == 2
 
-    running.acknowledge()
-    running.leave()
+
+async def test_an_acknowledgement_is_written_with_the_next_call(hub: Hub, journal: CountingJournal) -> None:
+    page, desk = CountingPage(hub), AgentDesk(hub)
+    running = begin(desk)
     hub.commits.commit()
-    assert journal.writes == 3
-    await hub.close()
-
-
-async def test_calls_of_one_turn_share_one_batch_of_the_journal(journal: CountingJournal) -> None:
-    hub = Hub(journal=journal)
-    page = CountingPage(hub)
-    page.say(Hello(protocol=PROTOCOL_VERSION, page_instance_id="page", sdk_version="0"))
-    page.say(CreateSession(request_id="r1", guidance="", tools=[MOVE], auto_end_on_disconnect=True))
+    page.submit(page.heard[0], "r1")
     hub.commits.commit()
     journal.writes = 0
-    desk = AgentDesk(hub)
-    running = [
-        desk.begin(ToolCallRequest(thread_id=None, tool="move", args_text=f'{{"n":{number}}}'))
-        for number in range(10)
-    ]
+    running.leave()
+    running.acknowledge()
+    begin(desk, 1).leave()
     hub.commits.commit()
     assert journal.writes == 1
+    ((_, records),) = journal.load()
+    assert [bool(record.acknowledged) for record in records] == [True, False]
+
+
+async def test_an_acknowledgement_that_no_call_follows_is_written_all_the_same(
+    hub: Hub, journal: CountingJournal
+) -> None:
+    page, desk = CountingPage(hub), AgentDesk(hub)
+    running = begin(desk)
+    hub.commits.commit()
+    page.submit(page.heard[0], "r1")
+    hub.commits.commit()
+    running.leave()
+    running.acknowledge()
+    journal.written.clear()
+    async with asyncio.timeout(WAIT_SECONDS):
+        await journal.written.wait()
+    ((_, (record,)),) = journal.load()
+    assert record.acknowledged
+
+
+async def test_calls_of_one_turn_share_one_batch_and_the_confirmation_of_their_results(
+    hub: Hub, journal: CountingJournal
+) -> None:
+    page, desk = CountingPage(hub), AgentDesk(hub)
+    journal.writes = 0
+    running = [begin(desk, number) for number in range(10)]
+    hub.commits.commit()
+    assert journal.writes == 1
+    for number, call in enumerate(list(page.heard)):
+        page.submit(call, f"s{number}")
+    hub.commits.commit()
+    assert journal.writes == 2
+    async with asyncio.timeout(WAIT_SECONDS):
+        assert await page.confirmed == [f"s{number}" for number in range(10)]
+    assert len(page.heard) == len(running) + 1
     for each in running:
         each.leave()
-    await hub.close()

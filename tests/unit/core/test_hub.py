@@ -14,6 +14,7 @@ from pedelec.protocol import (
     Hello,
     Message,
     Response,
+    ResultsConfirmed,
     SubmitToolResult,
     ToolCall,
     decode_from_core,
@@ -48,9 +49,6 @@ class Page:
 
     def send(self, text: str) -> None:
         self.received.append(decode_from_core(text))
-
-    def send_later(self, text: str) -> None:
-        self.send(text)
 
     def close(self, code: int, reason: str) -> None:
         self.closed_with = (code, reason)
@@ -211,7 +209,7 @@ async def test_a_result_that_the_journal_lost_is_told_with_its_invocation(record
             result="x" * 200_000,
         )
     )
-    await page.next(Response)
+    await page.next(ResultsConfirmed)
     recorder.write(Batch(forgotten_invocations={call.tool_request_id}))
     retry = desk.begin(ToolCallRequest(thread_id=None, tool="move", args_text="{}"))
     assert retry.invocation_id == call.tool_request_id

@@ -25,6 +25,7 @@ from pedelec.protocol import (
     ProtocolError,
     RequestApproval,
     Response,
+    ResultsConfirmed,
     ResumeSession,
     SubmitToolResult,
     ToolAnswer,
@@ -164,6 +165,10 @@ FROM_CORE: list[tuple[Message, str]] = [
     (
         Response(request_id="r1", ok=False, error={"code": "X", "message": "x"}),
         '{"type":"response","requestId":"r1","ok":false,"error":{"code":"X","message":"x"}}',
+    ),
+    (
+        ResultsConfirmed(request_ids=["r1", "r2"]),
+        '{"type":"results_confirmed","requestIds":["r1","r2"]}',
     ),
     (
         ApprovalPending(request_id="r1", timeout_ms=120_000),
