@@ -27,6 +27,7 @@ TYPES = {
     "JsonObject": "object",
     "JsonObject | RawJson": "object",
     "list[JsonObject]": "array of objects",
+    "list[str]": "array of strings",
     "JsonValue | RawJson": "any JSON value",
 }
 
