@@ -233,11 +233,16 @@ def _take_over(former: Path, fresh: Path, *, snapshot: bool) -> None:
 def _make_snapshot(fresh: Path, wheel: Path, sdk: Path, page_python: PagePython, progress: Progress) -> None:
     runtime, out = fresh / RUNTIME_DIR, fresh / SNAPSHOT_DIR
     out.mkdir()
-    # micropip keeps live objects of JavaScript, which no snapshot can hold.
-    inside = fetch.pinned_names() - {"micropip"}
-    wheels = [path for path in sorted(runtime.glob("*.whl")) if path.name.partition("-")[0] in inside]
+    wheels = wheels_of_snapshot(runtime)
     page_python.make_snapshot(runtime, wheel, sdk / "pedelec" / "static", wheels, out, progress)
     page_python.compress(sorted(out.glob("snapshot*.*")), _QUICK_COMPRESSION, progress)
+
+
+def wheels_of_snapshot(runtime: Path) -> list[Path]:
+    """Return the wheels that are in the memory snapshot besides the SDK's."""
+    # micropip keeps live objects of JavaScript, which no snapshot can hold.
+    inside = fetch.pinned_names() - {"micropip"}
+    return [path for path in sorted(runtime.glob("*.whl")) if path.name.partition("-")[0] in inside]
 
 
 def _make_runtime(

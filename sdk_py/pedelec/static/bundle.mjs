@@ -84,12 +84,12 @@ export class Bundle {
    *
    * @param {string} file
    * @param {(bytes: number) => void} advance told of each piece as it arrives
-   * @returns {Promise<Uint8Array>}
+   * @param {Uint8Array} bytes where to put it, just as long
+   * @returns {Promise<Uint8Array>} `bytes`
    */
-  async bytes(file, advance = () => {}) {
+  async bytes(file, advance = () => {}, bytes = new Uint8Array(this.#entry(file).size)) {
     const { size } = this.#entry(file);
     const response = await this.response(file);
-    const bytes = new Uint8Array(size);
     let received = 0;
     try {
       for (const reader = response.body.getReader(); ;) {

@@ -4,7 +4,7 @@
 // ever for a WebAssembly file that does not compile.
 
 import { unavailable } from "./bundle.mjs";
-import { joined, restoring, wake } from "./restore.mjs";
+import { restoring, wake } from "./restore.mjs";
 
 const WASM = "runtime/pyodide.asm.wasm";
 const STDLIB = "runtime/python_stdlib.zip";
@@ -39,7 +39,7 @@ export async function startFromSnapshot(bundle, report) {
   const libraryFiles = record.libraries.map(({ file }) => SNAPSHOT + file);
   const siteFiles = `${SNAPSHOT}snapshot-files.bin`;
   const arrivals = new Arrivals(bundle, [...PYODIDE, ...parts, siteFiles, ...libraryFiles], report);
-  const memory = settled(Promise.all(parts.map((file) => arrivals.bytes(file))).then(joined));
+  const memory = settled(arrivals.joined(parts));
   const rest = arrivals.bytes(siteFiles);
   const libraries = settled(Promise.all(libraryFiles.map((file) => arrivals.compiled(file))));
   const pyodide = await startPyodide(bundle, arrivals, report, ({ default: factory }) => ({
@@ -79,6 +79,7 @@ async function startPyodide(bundle, arrivals, report, optionsFor) {
       },
     });
     const pyodide = await Promise.race([started, failure.promise]);
+    forget(pyodide);
     report("python", 1, 1);
     return pyodide;
   } catch (error) {
@@ -86,6 +87,12 @@ async function startPyodide(bundle, arrivals, report, optionsFor) {
   } finally {
     takeBack();
   }
+}
+
+// Pyodide keeps its options for good, and through them all that was fetched for its start, the memory twice.
+function forget({ _api: { config } }) {
+  config._loadSnapshot = undefined;
+  config.createPyodideModule = undefined;
 }
 
 // Pyodide completes the imports, then instantiates what it was lent; the true module is compiled already.
@@ -142,6 +149,19 @@ class Arrivals {
 
   bytes(file) {
     return this.#expect(this.#bundle.bytes(file, (bytes) => this.#advance(bytes)));
+  }
+
+  /** One piece of memory that several files are the parts of. */
+  async joined(files) {
+    const sizes = files.map((file) => this.#bundle.sizeOf(file));
+    const whole = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
+    let at = 0;
+    const parts = files.map((file, index) => {
+      const part = whole.subarray(at, (at += sizes[index]));
+      return this.#expect(this.#bundle.bytes(file, (bytes) => this.#advance(bytes), part));
+    });
+    await Promise.all(parts);
+    return whole;
   }
 
   json(file) {

@@ -7,17 +7,6 @@
 /** The snapshot is none for this Pyodide. */
 export class SnapshotMismatch extends Error {}
 
-/** The memory, of its parts. */
-export function joined(parts) {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-
 /**
  * The `createPyodideModule` option for `loadPyodide`, beside `_loadSnapshot`.
  *

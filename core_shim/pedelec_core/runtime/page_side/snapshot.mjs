@@ -92,13 +92,13 @@ function write(name, bytes) {
 
 async function check() {
   report("waking it up", 3, STEPS);
-  const { joined, restoring, wake } = await import(pathToFileURL(path.join(loader, "restore.mjs")).href);
+  const { restoring, wake } = await import(pathToFileURL(path.join(loader, "restore.mjs")).href);
   const read = (name) => new Uint8Array(fs.readFileSync(path.join(out, name)));
   const record = JSON.parse(fs.readFileSync(path.join(out, "snapshot.json"), "utf8"));
   const libraries = record.libraries.map(({ file }) => new WebAssembly.Module(read(file)));
   const { default: factory } = await import(pathToFileURL(`${folder}/pyodide.asm.mjs`).href);
   const pyodide = await startPyodide(folder, {
-    _loadSnapshot: Promise.resolve(joined(record.parts.map(read))),
+    _loadSnapshot: Promise.resolve(Buffer.concat(record.parts.map(read))),
     createPyodideModule: restoring(factory, record, libraries),
   });
   wake(pyodide, record, read("snapshot-files.bin"), "en-US");
