@@ -4,6 +4,9 @@
 // neither Core nor the page, and runs under Node as well. All of it rests on one build of Pyodide: what differs from
 // the record is refused, and the caller starts Python in the usual way.
 
+const WORD = 4; // bytes
+const PAGE_WORDS = 1024;
+
 /** The snapshot is none for this Pyodide. */
 export class SnapshotMismatch extends Error {}
 
@@ -22,12 +25,11 @@ export function restoring(factory, record, libraries) {
     const restore = API.restoreSnapshot;
     API.restoreSnapshot = (snapshot) => {
       grow(module, record.heapLength);
-      const found = restore(snapshot);
-      if (record.libraries.length === 0) return found;
-      const memory = snapshot.subarray(snapshot.length - record.heapLength);
+      const found = restore(snapshot.subarray(0, record.headLength)); // the references; the heap is for us to fill
       record.libraries.forEach((library, index) => link(module, library, libraries[index]));
       for (const [name, value] of Object.entries(record.got)) module.GOT[name].value = value;
-      module.HEAPU8.set(memory); // a second time: linking ran the libraries' data segments over it
+      // Last, since linking runs the libraries' data segments over it.
+      fill(module.HEAPU8, record.ranges, snapshot.subarray(record.headLength));
       return found;
     };
     return module;
@@ -52,7 +54,29 @@ function grow(module, length) {
     const got = module._malloc(length - module.HEAPU8.length);
     if (got === 0) throw new SnapshotMismatch("no memory for the heap");
   }
-  module.HEAPU8.fill(0, length);
+}
+
+function fill(heap, ranges, bytes) {
+  let end = 0;
+  let from = 0;
+  for (const [start, length] of ranges) {
+    clear(heap, end, start);
+    heap.set(bytes.subarray(from, from + length), start);
+    end = start + length;
+    from += length;
+  }
+  clear(heap, end, heap.length);
+}
+
+// Where there are zeros none are written: the system gives a page of memory out when it is first written to.
+function clear({ buffer }, start, end) {
+  const words = new Int32Array(buffer, start, (end - start) / WORD);
+  for (let at = 0; at < words.length; at += 1) {
+    if (words[at] === 0) continue;
+    const next = Math.min(words.length, (Math.trunc(at / PAGE_WORDS) + 1) * PAGE_WORDS);
+    words.fill(0, at, next);
+    at = next - 1;
+  }
 }
 
 function link(module, library, code) {

@@ -11,6 +11,7 @@ import { given, report, runFile, startPyodide } from "./workshop.mjs";
 
 const STEPS = 4;
 const PART = 8 << 20; // bytes: browsers keep several smaller files more readily than a big one
+const PAGE = 4096; // bytes, as most systems give memory out
 // A page's scripts share the namespace that the exercise ran in.
 const CLEAR = `
 for name in [name for name in globals() if not name.startswith("__")]:
@@ -62,7 +63,12 @@ async function make() {
   const names = pyodide.runPython("'\\n'.join(files())").split("\n");
   pyodide.runPython(CLEAR);
   report("taking the snapshot", 2, STEPS);
-  const memory = pyodide.makeMemorySnapshot();
+  const taken = pyodide.makeMemorySnapshot();
+  const heapLength = module.HEAPU8.length;
+  const head = taken.subarray(0, taken.length - heapLength);
+  const heap = taken.subarray(head.length);
+  const ranges = usedRanges(heap);
+  const memory = Buffer.concat([head, ...ranges.map(([start, length]) => heap.subarray(start, start + length))]);
   const files = names.map((name) => [name, module.FS.readFile(name)]);
   const libraries = librariesOf(module);
   libraries.forEach(({ name }, index) => write(`snapshot-library-${index}.wasm`, module.FS.readFile(name)));
@@ -75,7 +81,9 @@ async function make() {
   const record = {
     buildId: module.API.config.BUILD_ID,
     parts,
-    heapLength: module.HEAPU8.length,
+    headLength: head.length,
+    ranges,
+    heapLength,
     tableLength,
     fullTableLength: module.wasmTable.length,
     got: changed(module.GOT, got),
@@ -84,6 +92,19 @@ async function make() {
     files: files.map(([name, { length }]) => [name, length]),
   };
   write("snapshot.json", JSON.stringify(record));
+}
+
+/** Where a heap has anything but zeros, as `[start, length]` in whole pages. */
+function usedRanges(heap) {
+  const ranges = [];
+  const zeros = Buffer.alloc(PAGE);
+  for (let at = 0; at < heap.length; at += PAGE) {
+    if (zeros.equals(heap.subarray(at, at + PAGE))) continue;
+    const last = ranges.at(-1);
+    if (last !== undefined && last[0] + last[1] === at) last[1] += PAGE;
+    else ranges.push([at, PAGE]);
+  }
+  return ranges;
 }
 
 function write(name, bytes) {
