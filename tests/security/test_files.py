@@ -128,6 +128,33 @@ def test_no_path_leads_out_of_what_is_served(core: CoreProcess, path: str) -> No
     assert send(core, f"GET {path} HTTP/1.1", [host(core)]).status in {400, 404}
 
 
+def test_nothing_of_the_state_folder_is_served_even_where_it_lies_in_the_site(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "state")
+    (tmp_path / "page.html").write_text("<h1>home</h1>")
+    with CoreProcess(tmp_path / "state", "--site", str(tmp_path)) as core:
+        assert send(core, "GET /page.html HTTP/1.1", [host(core)]).status == 200
+        for path in (
+            "/state/token",
+            "/state/runtime.json",
+            "/state/",
+            "/state",
+            "/link/token",
+            "/STATE/../state/token",
+        ):
+            assert send(core, f"GET {path} HTTP/1.1", [host(core)]).status == 404, path
+
+
+def test_a_link_in_the_site_leads_nowhere_outside_of_it(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    (tmp_path / "secret.txt").write_text("precious")
+    (site / "secret.txt").symlink_to(tmp_path / "secret.txt")
+    (site / "above").symlink_to(tmp_path)
+    with CoreProcess(tmp_path / "state", "--site", str(site)) as core:
+        for path in ("/secret.txt", "/above/secret.txt", "/above/state/token"):
+            assert send(core, f"GET {path} HTTP/1.1", [host(core)]).status == 404, path
+
+
 def test_a_file_given_as_arguments_is_never_quoted_back(core: CoreProcess, tmp_path: Path) -> None:
     """An agent may be talked into `@FILE`; what is no JSON object must not come out in an error."""
     secret = tmp_path / "id_rsa"

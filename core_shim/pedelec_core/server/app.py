@@ -42,6 +42,7 @@ def build_app(
     token: str,
     guard: Guard,
     site: Path | None,
+    private: Path,
     limits: CoreLimits,
 ) -> Starlette:
     """Put the app together.
@@ -54,6 +55,7 @@ def build_app(
         token: what they have to show.
         guard: who may send a request at all.
         site: the folder served at `/`, or None for a note that there is none.
+        private: the state folder, of which nothing is served, wherever it lies.
         limits: on the pages' connections.
     """
 
@@ -76,7 +78,7 @@ def build_app(
         *(Route(f"/{name}", sdk_files) for name in LOADER_FILES),
         *(Route(f"/{name}", inspector_files) for name in INSPECTOR_FILES),
         Mount("/inspector", inspector_files),
-        Mount("/", Files(site, html=True)) if site else Route("/", _no_site),
+        Mount("/", Files(site, html=True, private=private)) if site else Route("/", _no_site),
     ]
     return Starlette(routes=routes, middleware=[Middleware(GuardMiddleware, guard=guard)])
 

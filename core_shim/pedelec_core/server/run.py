@@ -213,7 +213,8 @@ class Core:
         pages = PageDesk(hub, approvals)
         limits = self._options.limits
         inspector = self._inspector(hub, desk, guard)
-        app = build_app(pages, approvals, inspector, mcp, token, guard, self._options.site, limits)
+        site, private = self._options.site, self._state_dir.path
+        app = build_app(pages, approvals, inspector, mcp, token, guard, site, private, limits)
         server = _Server(_uvicorn_config(app, limits))
         approvals.watch(pages.origins_changed)
         pages.origins_changed()  # what was revoked while no Core ran

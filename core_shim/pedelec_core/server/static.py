@@ -47,10 +47,14 @@ class Files(StaticFiles):
         html: whether `index.html` stands for its folder.
         cross_origin: whether other origins' pages may load the files with a plain tag. What an approved
             origin may *read* is the guard's business.
+        private: a folder of which nothing is served, should it lie in this one.
     """
 
-    def __init__(self, folder: Path, *, html: bool = False, cross_origin: bool = False) -> None:
+    def __init__(
+        self, folder: Path, *, html: bool = False, cross_origin: bool = False, private: Path | None = None
+    ) -> None:
         super().__init__(directory=folder, html=html, check_dir=False)
+        self._private = None if private is None else private.resolve()
         self._resource_policy = "cross-origin" if cross_origin else "same-origin"
 
     async def get_response(self, path: str, scope: Scope) -> Response:
@@ -66,6 +70,8 @@ class Files(StaticFiles):
         except PermissionError:
             return "", None
         if status is not None and stat.S_ISREG(status.st_mode) and not os.access(full_path, os.R_OK):
+            return "", None
+        if self._private is not None and Path(full_path).resolve().is_relative_to(self._private):
             return "", None
         return full_path, status
 
