@@ -42,15 +42,15 @@ from pedelec.protocol import (
     encode,
     to_camel,
 )
-from pedelec.shown_text import MAX_ARGUMENTS_CHARS, MAX_SHOWN_CHARS
-from pedelec_core import __version__, call_errors
+from pedelec.shown_text import MAX_SHOWN_CHARS
+from pedelec_core import __version__, call_errors, page_text
 from pedelec_core.admission import Admission
 from pedelec_core.approvals import Claim, claim_of, not_approved
 from pedelec_core.call_events import Progress
 from pedelec_core.connected_page import COUNTED_REQUESTS, ConnectedPage
 from pedelec_core.heartbeats import Heartbeats
 from pedelec_core.hub import Hub, PageConnection, new_id, now
-from pedelec_core.invocation import OpenQuestion
+from pedelec_core.page_questions import open_question
 from pedelec_core.page_text import MAX_ID_CHARS
 from pedelec_core.pulse import HEARTBEAT_SECONDS
 from pedelec_core.registry import ToolRegistry, parse_args
@@ -419,7 +419,8 @@ class PageDesk:
         invocation = session.calls.get(message.tool_request_id)
         if invocation is None or invocation.instance_id != page.instance_id:
             return
-        self._hub.tell_callers(invocation, Progress(message.done, message.total, message.message))
+        told = None if message.message is None else page_text.on_one_line(message.message, MAX_SHOWN_CHARS)
+        self._hub.tell_callers(invocation, Progress(message.done, message.total, told))
 
     def _waiting(self, page: ConnectedPage, message: ToolWaiting | ToolResumed) -> None:
         session = self._owned(page, message.session_id)
@@ -427,16 +428,7 @@ class PageDesk:
         if isinstance(message, ToolResumed):
             decisions = session.calls.asks_no_more(call_id, page.instance_id, question_id)
         else:
-            question = OpenQuestion(
-                id=question_id,
-                kind=message.kind,
-                message=message.message[:MAX_SHOWN_CHARS],
-                arguments=None if message.arguments is None else message.arguments[:MAX_ARGUMENTS_CHARS],
-                schema=message.schema,
-                name=message.name,
-                hidden=message.hidden,
-            )
-            decisions = session.calls.asks(call_id, page.instance_id, question)
+            decisions = session.calls.asks(call_id, page.instance_id, open_question(message))
         self._hub.carry_out(session, decisions)
 
     def _approval(self, page: ConnectedPage) -> JsonObject:

@@ -8,7 +8,7 @@ booleans, one of several strings, or several of them. No I/O, no DOM.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from pedelec import json_safe
@@ -19,6 +19,9 @@ from pedelec.shown_text import shown_text
 MAX_OPTIONS = 100
 MAX_FIELDS = 20
 _MAX_SCHEMA_BYTES = 16 * 1024
+_MAX_RECEIVED_BYTES = 64 * 1024
+"""With as many options as there may be, each with a label."""
+_OF_A_FORM = ("type", "properties", "required")
 _ANSWER = "answer"
 
 
@@ -92,14 +95,32 @@ def fields(schema: object) -> Form:
     Raises:
         PedelecError: `INVALID_INPUT` for a schema that is not flat, or not JSON.
     """
+    form = _flat(schema, _MAX_SCHEMA_BYTES)
+    if not _properties(form.schema):
+        _refuse(f"schema must have 1 to {MAX_FIELDS} properties.")
+    return form
+
+
+def received(schema: object) -> Form:
+    """The form of a question that a page asks, as Core gets it; an approval has no properties. What no form
+    has is left out.
+
+    Raises:
+        PedelecError: as `fields`.
+    """
+    form = _flat(schema, _MAX_RECEIVED_BYTES)
+    return replace(form, schema={name: form.schema[name] for name in _OF_A_FORM if name in form.schema})
+
+
+def _flat(schema: object, max_bytes: int) -> Form:
     if not isinstance(schema, Mapping) or schema.get("type") != "object":
         _refuse('schema must be a JSON Schema whose "type" is "object".')
     try:
-        copied = json.loads(json_safe.encode(dict(schema), max_bytes=_MAX_SCHEMA_BYTES).text)
+        copied = json.loads(json_safe.encode(dict(schema), max_bytes=max_bytes).text)
     except json_safe.ResultError as error:
         _refuse(f"schema cannot be used. {error.message}")
-    members = copied.get("properties")
-    if not isinstance(members, dict) or not 0 < len(members) <= MAX_FIELDS:
+    members = copied.get("properties", {})
+    if not isinstance(members, dict) or len(members) > MAX_FIELDS:
         _refuse(f"schema must have 1 to {MAX_FIELDS} properties.")
     for name, member in members.items():
         if not isinstance(member, dict) or member.get("type") not in _TYPES or not _is_flat(member):

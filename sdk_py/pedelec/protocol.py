@@ -10,6 +10,7 @@ newer than the other.
 """
 
 import json
+import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -368,7 +369,8 @@ def _is_int(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return type(value) is int or type(value) is float
+    """Whether it is one that a double holds; `1e999` is read as infinity, and `false` is an int."""
+    return (type(value) is int or type(value) is float) and abs(value) <= sys.float_info.max
 
 
 def _is_text(value: object) -> bool:

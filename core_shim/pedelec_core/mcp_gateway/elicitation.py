@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import jsonschema_rs
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -28,6 +27,7 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from pedelec import forms
 from pedelec.shown_text import shown_text
 from pedelec_core.agent_desk import RunningCall
 from pedelec_core.call_events import CallEvent, Waiting
@@ -73,10 +73,7 @@ def answer_from(result: ElicitResult, question: OpenQuestion) -> ClientAnswer | 
     if result.action != "accept":
         return ClientAnswer(accepted=False)
     content: Any = result.content or {}
-    try:
-        fits = jsonschema_rs.validator_for(question.schema, offline=True).is_valid(content)
-    except (jsonschema_rs.ValidationError, ValueError):
-        return None
+    fits = forms.received(question.schema).problem_with(content) is None
     return ClientAnswer(accepted=True, content=content) if fits else None
 
 
