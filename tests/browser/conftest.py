@@ -26,12 +26,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = [item for item in items if _is_wanted(item)]
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("browser")
             # A call into Playwright that is cut off leaves its loop unusable, and the teardown waits for
             # ever: a browser that hangs ends the run.
             item.add_marker(pytest.mark.timeout(300, method="thread"))
+
+
+def _is_wanted(item: pytest.Item) -> bool:
+    """Whether no mark of a case keeps it from this browser: those of a whole test are heeded above."""
+    only = item.get_closest_marker("browsers")
+    if only is None or not isinstance(item, pytest.Function):
+        return True
+    return item.callspec.params["browser_name"] in only.args
 
 
 @pytest.fixture(scope="session")

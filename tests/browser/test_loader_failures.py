@@ -72,6 +72,8 @@ def _flipped(data: bytes) -> bytes:
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
 
 
+_IN_CHROMIUM = pytest.mark.browsers("chromium")
+
 _WHEEL = "runtime/snapshot/pedelec-0.1.0-cp314-none-any.whl"
 _WASM = "runtime/pyodide.asm.wasm.zst"
 _DAMAGES: dict[str, tuple[Damage, str, str]] = {
@@ -89,7 +91,17 @@ _DAMAGES: dict[str, tuple[Damage, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("damage", _DAMAGES.values(), ids=list(_DAMAGES))
+_ENGINES_DIFFER = {"no bundle", "a flipped bit in the WebAssembly"}
+"""What an engine's own loading meets; the rest is decided before it has anything to load."""
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(case, id=name, marks=() if name in _ENGINES_DIFFER else (_IN_CHROMIUM,))
+        for name, case in _DAMAGES.items()
+    ],
+)
 def test_a_damaged_bundle_is_told_with_what_to_do(
     context: BrowserContext, site: Path, tmp_path: Path, damage: tuple[Damage, str, str]
 ) -> None:
@@ -130,8 +142,10 @@ _SNAPSHOT = "runtime/snapshot/snapshot-1.bin.zst"
 
 @pytest.mark.parametrize(
     ("damage", "reason"),
-    [(partial(_replace, _SNAPSHOT, _flipped), "damaged"), (_of_another_build, "the build is")],
-    ids=["a flipped bit", "another build"],
+    [
+        pytest.param(partial(_replace, _SNAPSHOT, _flipped), "damaged", id="a flipped bit"),
+        pytest.param(_of_another_build, "the build is", id="another build", marks=_IN_CHROMIUM),
+    ],
 )
 def test_a_snapshot_that_does_not_match_is_done_without_and_told(
     context: BrowserContext, site: Path, tmp_path: Path, damage: Damage, reason: str

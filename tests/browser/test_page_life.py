@@ -301,6 +301,8 @@ def test_ten_thousand_registrations_leave_proxies_and_memory_flat(shared: Browse
             """globalThis.cycle = (times) => {
               for (let n = 0; n < times; n++) {
                 session.onTool("a", () => n)();
+                session.onTool(() => n)();
+                session.onStatus(() => n)();
                 session.onTool("kept", () => n); // in the place of the one before
               }
             };"""
@@ -312,6 +314,6 @@ def test_ten_thousand_registrations_leave_proxies_and_memory_flat(shared: Browse
 
         cycle(50)
         before = stage.read("measure()")
-        cycle(_MANY // 5)  # of five registrations each
+        cycle(_MANY // 7)  # of seven registrations each
         _assert_flat(before, stage.read("measure()"))
     shared.run("await session.end()")

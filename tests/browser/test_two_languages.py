@@ -1,11 +1,10 @@
-"""Where Python and JavaScript meet in one page: foreign values, promises, callbacks, and what they leave."""
+"""Where Python and JavaScript meet in one page: foreign values, promises and callbacks."""
 
 from typing import Any
 
 import pytest
 
 from tests.browser.browser_page import BrowserPage
-from tests.browser.many_calls import call_many
 
 _SETUP = """
 import js
@@ -150,69 +149,3 @@ js.disposeGeneric = dispose
     assert [event[0] for event in events[:2]] == ["waiting_tool_result", "idle"]
     assert events[0][1]["previousStatus"] == "idle"
     assert events[-1][0]["sessionId"] == thread
-
-
-# --- what is left behind -------------------------------------------------------------------------------
-
-_COUNTING = """
-import gc
-import js
-import pyodide_js
-
-pyodide_js._module.enable_pyproxy_allocation_tracing()
-
-def live():
-    gc.collect()
-    return pyodide_js._module._hiwire_num_refs() + pyodide_js._module.pyproxy_alloc_map.size
-js.live = live
-"""
-
-_MANY = 1_000
-_FEW = 10
-"""What timers hold, here more and there less: far from one for each of many."""
-
-
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_a_thousand_calls_of_a_js_handler_leave_no_proxy(shared: BrowserPage, *, is_async: bool) -> None:
-    shared.python(_COUNTING)
-    thread = shared.run(
-        """const probe = { name: "probe", description: "A.", argsSchema: { type: "object" } };
-        const skills = { guidance: "", tools: [probe] };
-        globalThis.session = await new pedelec.Pedelec().createSession({ skills });
-        session.onTool("probe", given
-          ? async (args, ctx) => { ctx.progress(1); ctx.signal; await null; return args.n; }
-          : (args, ctx) => { ctx.progress(1); return args.n; });
-        return session.sessionId;""",
-        is_async,
-    )
-    call_many(shared.core, thread, "probe", 20)
-    before = _live(shared)
-    assert call_many(shared.core, thread, "probe", _MANY) == list(range(_MANY))
-    assert _live(shared) < before + _FEW
-    shared.run("await session.end()")
-
-
-def test_a_thousand_registrations_leave_no_proxy(shared: BrowserPage) -> None:
-    shared.python(_COUNTING)
-    shared.run(
-        """globalThis.session = await new pedelec.Pedelec().createSession();
-        globalThis.cycle = (times) => {
-          for (let n = 0; n < times; n++) {
-            session.onTool("probe", () => n)();
-            session.onTool(() => n)();
-            session.onStatus(() => n)();
-            session.onTool("kept", () => n); // replaces the one before
-          }
-        };
-        cycle(10);"""
-    )
-    before = _live(shared)
-    shared.run("cycle(given)", _MANY)
-    assert _live(shared) < before + _FEW
-    shared.run("await session.end()")
-
-
-def _live(page: BrowserPage) -> int:
-    """How many objects either language holds for the other."""
-    page.wait_for("session.getStatus() === 'idle'")
-    return int(page.run("return live()"))
