@@ -35,8 +35,8 @@ def example_line(scripts: Path, environment: Mapping[str, str]) -> str:
     return shlex.join([program.name if is_first else str(program), *_state_dir(environment), *_EXAMPLE])
 
 
-def mcp_line(scripts: Path, environment: Mapping[str, str]) -> str | None:
-    """Return the command that tells the first MCP client found here of this Core, or None without one.
+def mcp_line(scripts: Path, environment: Mapping[str, str]) -> str:
+    """Return the command that tells the first MCP client found here of this Core; without one, the bridge's own.
 
     It names the program by its full path: clients do not run commands as this shell does.
     """
@@ -44,7 +44,7 @@ def mcp_line(scripts: Path, environment: Mapping[str, str]) -> str | None:
     for client, words in MCP_CLIENTS.items():
         if shutil.which(client, path=environment.get("PATH")):
             return shlex.join([client, *words, *bridge])
-    return None
+    return f"{shlex.join(bridge)}   (docs/agents.md says where to put it)"
 
 
 def _state_dir(environment: Mapping[str, str]) -> list[str]:
@@ -85,10 +85,13 @@ def main() -> int:
 
 
 def _welcome(address: str) -> None:
-    lines = [f"Open   {address}/", f"Try    {example_line(SCRIPTS, os.environ)}"]
-    mcp = mcp_line(SCRIPTS, os.environ)
-    lines += [f"MCP    {mcp}" if mcp else "MCP    docs/agents.md", "Stop   Ctrl-C"]
-    print("\n{}\n".format("\n".join(lines)), flush=True)
+    lines = {
+        "Open": f"{address}/",
+        "Try": example_line(SCRIPTS, os.environ),
+        "MCP": mcp_line(SCRIPTS, os.environ),
+        "Stop": "Ctrl-C",
+    }
+    print("\n{}\n".format("\n".join(f"{word:<6} {text}" for word, text in lines.items())), flush=True)
     if may_open_browser(os.environ, sys.platform):
         webbrowser.open(address)
 

@@ -1,17 +1,14 @@
 """The SDK in a Python that a page runs already: PyScript's, on the oldest Pyodide that is promised."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
-from pedelec_core.runtime.locations import work_dir
-from pedelec_core.runtime.node import ensure_node
 from tests.browser.browser_page import BrowserPage
-from tests.harness.node_packages import install_node_packages
+from tests.browser.pyscript import CORE_JS, put_pyscript
 
-_PYSCRIPT_PAGE = """<script src="/pedelec.js?attach"></script>
-<script type="module" src="/installed/@pyscript/core/dist/core.js"></script>
+_PYSCRIPT_PAGE = f'<script src="/pedelec.js?attach"></script><script type="module" src="{CORE_JS}"></script>'
+_PYSCRIPT_PAGE += """
 <script type="py" config='{"interpreter": "/installed/pyodide/pyodide.mjs"}'>
     import js
     import pyodide_js
@@ -33,17 +30,11 @@ _PYSCRIPT_PAGE = """<script src="/pedelec.js?attach"></script>
 </script>"""
 
 
-@pytest.fixture(scope="module")
-def installed(site: Path) -> Path:
-    """The packages of `attach/package-lock.json`, served by the site at `/installed/`."""
-    build = work_dir()
-    packages = install_node_packages(ensure_node(build), Path(__file__).parent / "attach", build / "attach")
-    for name in ("@pyscript/core/dist", "pyodide"):
-        shutil.copytree(packages / "node_modules" / name, site / "installed" / name)
-    return site / "installed"
+@pytest.fixture(scope="module", autouse=True)
+def _installed(site: Path) -> None:
+    put_pyscript(site)
 
 
-@pytest.mark.usefixtures("installed")
 def test_pyscript_on_the_oldest_pyodide_serves_tools_in_both_languages(page: BrowserPage) -> None:
     page.open(_PYSCRIPT_PAGE)
     page.wait_for("globalThis.thread")

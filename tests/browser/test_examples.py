@@ -2,33 +2,51 @@
 
 import base64
 import json
+import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.browser_page import WAIT_MS
 from tests.browser.demo_page import START_MS
+from tests.browser.pyscript import CORE_JS, put_pyscript
 from tests.harness import CoreProcess
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+PYSCRIPT = re.compile(r"https://[^\"]+/@pyscript/core@[0-9.]+/dist/core\.js")
 
 type Open = Callable[[str], Page]
 
 
-@pytest.fixture
-def core(tmp_path: Path) -> Iterator[CoreProcess]:
-    """One for each test: no session of the example before is left."""
-    with CoreProcess(tmp_path / "state", "--site", str(EXAMPLES)) as running:
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CoreProcess]:
+    """Serves the examples; a session ends with its page, so that none of the example before is left."""
+    folder = tmp_path_factory.mktemp("examples")
+    site = shutil.copytree(EXAMPLES, folder / "site")
+    put_pyscript(site)
+    page = site / "pyscript.html"
+    page.write_text(PYSCRIPT.sub(CORE_JS, page.read_text("utf-8")), "utf-8")
+    with CoreProcess(folder / "state", "--site", str(site), "--grace-seconds", "0") as running:
         yield running
 
 
+@pytest.fixture(scope="module")
+def profile(browser: Browser) -> Iterator[BrowserContext]:
+    """One for all: what one page has fetched of Python the next one has."""
+    context = browser.new_context()
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def open_example(browser: Browser, core: CoreProcess) -> Iterator[Open]:
+def open_example(profile: BrowserContext, core: CoreProcess) -> Iterator[Open]:
     """Opens an example and waits until the inspector on it shows its tools; errors on its console fail."""
-    page = browser.new_page()
+    wait_until_no_page_offers_tools(core)
+    page = profile.new_page()
     page.set_default_timeout(WAIT_MS)
     problems: list[str] = []
     page.on("console", lambda told: problems.append(told.text) if told.type == "error" else None)
@@ -43,6 +61,14 @@ def open_example(browser: Browser, core: CoreProcess) -> Iterator[Open]:
     page.evaluate("() => globalThis.pedelec.ready")
     page.close()
     assert problems == []
+
+
+def wait_until_no_page_offers_tools(core: CoreProcess) -> None:
+    """Core needs a moment to see that the page of the test before is gone."""
+    for _ in range(200):
+        if core.cli("threads").json["result"]["threads"] == []:
+            return
+    raise AssertionError("the page before is still there")
 
 
 def call(core: CoreProcess, tool: str, **args: Any) -> Any:
@@ -90,7 +116,11 @@ def test_the_page_without_python_of_its_own_keeps_a_list(open_example: Open, cor
     assert (error["code"], error["suggestions"]) == ("NO_SUCH_ITEM", ["Buy milk"])
 
 
-def test_the_page_that_runs_python_itself_is_attached_to(open_example: Open, core: CoreProcess) -> None:
-    page = open_example("attach")
-    assert call(core, "learn", text="the quick fox")["known"] == ["fox", "quick", "the"]
-    expect(page.locator("#count")).to_have_text("3")
+@pytest.mark.browsers("chromium")  # test_attach.py has PyScript in all
+def test_the_pyscript_page_has_a_timer_that_both_start(open_example: Open, core: CoreProcess) -> None:
+    page = open_example("pyscript")
+    assert call(core, "time_left") == {"seconds": 1500, "running": False}
+    assert call(core, "start_timer", minutes=120)["running"] is True
+    expect(page.locator("#left")).to_have_text(re.compile("^1(20:00|19:[0-9]{2})$"))
+    page.get_by_role("button", name="Start", exact=True).click()
+    assert 1400 < call(core, "time_left")["seconds"] <= 1500

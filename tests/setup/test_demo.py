@@ -42,14 +42,13 @@ def test_the_mcp_client_that_is_here_is_told_where_the_bridge_is(
 ) -> None:
     (tmp_path / client).touch(mode=0o755)
     line = mcp_line(scripts, {"PATH": str(tmp_path), "PEDELEC_STATE_DIR": "/tmp/my state"})
-    assert line is not None
     words = shlex.split(line)
     assert words[0] == client
     assert words[-4:] == [f"{scripts}/pedelec-core", "mcp", "--state-dir", "/tmp/my state"]
 
 
-def test_without_an_mcp_client_there_is_no_line_for_one(scripts: Path) -> None:
-    assert mcp_line(scripts, {"PATH": "/nowhere"}) is None
+def test_without_an_mcp_client_the_bridge_itself_is_named(scripts: Path) -> None:
+    assert mcp_line(scripts, {"PATH": "/nowhere"}).startswith(f"{scripts}/pedelec-core mcp   (docs/agents.md")
 
 
 @pytest.mark.parametrize(
