@@ -36,7 +36,7 @@ def example_line(scripts: Path, environment: Mapping[str, str]) -> str:
 
 
 def mcp_line(scripts: Path, environment: Mapping[str, str]) -> str:
-    """Return the command that tells the first MCP client found here of this Core; without one, the bridge's own.
+    """Return the command that tells the first MCP client found here of this Core, else the bridge's own.
 
     It names the program by its full path: clients do not run commands as this shell does.
     """
