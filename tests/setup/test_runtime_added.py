@@ -9,7 +9,7 @@ from pyodide_lock import PackageSpec
 
 from pedelec_core.runtime.added import choose, parse
 from pedelec_core.runtime.errors import BundleError
-from tests.unit.core.test_runtime_page_lock import make_wheel
+from tests.setup.test_runtime_page_lock import make_wheel
 
 
 def own(name: str, version: str, *depends: str) -> PackageSpec:
