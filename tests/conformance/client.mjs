@@ -1,24 +1,9 @@
 // The official TypeScript client on a running Core: does what a host does, and prints what it saw as JSON.
-// Its one argument: {"era", "url", "token"} or {"era", "command", "args"}.
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-
-const given = JSON.parse(process.argv[2]);
-const transport = given.url
-  ? new StreamableHTTPClientTransport(new URL(given.url), {
-      requestInit: { headers: { Authorization: `Bearer ${given.token}` } },
-    })
-  : new StdioClientTransport({ command: given.command, args: given.args });
+// Its one argument is what `connect` takes.
+import { connect } from "./connect.mjs";
 
 const { promise: changed, resolve: onChange } = Promise.withResolvers();
-const client = new Client(
-  { name: "conformance", version: "1.0.0" },
-  {
-    versionNegotiation: { mode: given.era },
-    listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onChange } },
-  },
-);
-await client.connect(transport);
+const client = await connect(JSON.parse(process.argv[2]), onChange);
 const call = (name, options, args = {}) => client.callTool({ name, arguments: args }, options);
 
 const seen = { version: client.getNegotiatedProtocolVersion(), instructions: client.getInstructions() };

@@ -1,11 +1,14 @@
 """Core with the suite's fixture tools in a page of a real browser, and the official tools to test it with."""
 
+import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,13 +41,43 @@ class NodeTools:
     ) -> subprocess.CompletedProcess[str]:
         """Run a program of the packages to its end."""
         return subprocess.run(
-            [str(self.node.executable), *options, str(self.folder / program), *args],
+            self._command(program, *args, options=options),
             cwd=self.folder,
             env=clean_environment(**(env or {})),
             capture_output=True,
             text=True,
             timeout=_RUN_SECONDS,
         )
+
+    @contextmanager
+    def steps(self, program: str, *args: str) -> Iterator[Callable[[str], Any]]:
+        """Hold a program that takes a step for each line, and answers each with a line of JSON."""
+        with subprocess.Popen(
+            self._command(program, *args),
+            cwd=self.folder,
+            env=clean_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+
+            def step(name: str) -> Any:
+                assert process.stdin is not None
+                assert process.stdout is not None
+                process.stdin.write(f"{name}\n")
+                process.stdin.flush()
+                answer = process.stdout.readline()
+                assert answer, f"{program} ended over the step {name}"
+                return json.loads(answer)
+
+            try:
+                yield step
+                process.communicate()
+            finally:
+                process.kill()
+
+    def _command(self, program: str, *args: str, options: Sequence[str] = ()) -> list[str]:
+        return [str(self.node.executable), *options, str(self.folder / program), *args]
 
 
 @pytest.fixture(scope="session")

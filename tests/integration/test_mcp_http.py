@@ -216,6 +216,19 @@ def test_a_call_whose_connection_was_lost_can_still_be_cancelled(core: CoreProce
         assert page.receive(ToolCancel).tool_request_id == running.tool_request_id
 
 
+def test_a_call_that_was_cancelled_before_it_came_does_not_run(core: CoreProcess, page: PageClient) -> None:
+    """The two are requests of their own, on connections of their own."""
+    page.create_session([tool("probe")])
+    with legacy(core) as headers:
+        cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+        assert Exchange(core, cancelled, headers).status() == 202
+        error = call(core, headers, 1).result()["structuredContent"]["error"]
+        assert (error["code"], error["effects"]) == ("TOOL_CANCELLED", "none")
+        another = call(core, headers, 2)
+        page.submit(page.receive(ToolCall), "ran")
+        assert another.result()["structuredContent"] == {"result": "ran"}
+
+
 def test_a_result_that_found_nobody_is_given_to_the_next_equal_call(
     core: CoreProcess, page: PageClient
 ) -> None:

@@ -6,15 +6,21 @@ noticed is the transports' business.
 
 import asyncio
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from pedelec_core.agent_desk import RunningCall
+from pedelec.errors import Code, Effects, PedelecError
+from pedelec_core.agent_desk import CallAnswer, RunningCall
 
 TAKE_OVER_SECONDS: Final = 2.0
 """How long a lost call waits to be taken over before it counts as called off, where losing it means that."""
 
+BY_CLIENT: Final = "the agent"
+"""Who cancelled, as errors have it."""
+
 _NOTICE_SECONDS: Final = 5.0
-"""A client's notice that it called a call off may come this long after the call was interrupted."""
+"""How far apart a call and its client's notice that calls it off may come, whichever is first."""
+
+_MAX_CALLED_OFF: Final = 1_024
 
 
 class CallKey(NamedTuple):
@@ -35,11 +41,37 @@ class _InFlight:
         self.call.abandon()
 
 
+async def answer_unless(call: RunningCall, *others: asyncio.Future[Any]) -> CallAnswer | None:
+    """Wait for a call's answer; None where one of the others is done before."""
+    answer = asyncio.ensure_future(call.answer())
+    try:
+        either: set[asyncio.Future[Any]] = {answer, *others}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        return await answer if answer.done() else None
+    finally:
+        answer.cancel()
+
+
+def core_stops(tool: str) -> PedelecError:
+    """Core is about to stop, and a call has no answer yet."""
+    return PedelecError(
+        Code.CORE_RUNTIME_UNAVAILABLE,
+        f"Core stops while {tool} runs. Whether it takes effect is unknown.",
+        recovery_steps=[
+            "Once Core runs again, make the same call: it gets what this one came to. Nothing runs twice.",
+            "If Core does not come back, ask the user to start it.",
+        ],
+        effects=Effects.UNKNOWN,
+        details={"tool": tool},
+    )
+
+
 class CallsInFlight:
     """The calls of all clients, from the moment they are admitted until their answers have arrived."""
 
     def __init__(self) -> None:
         self._calls: dict[CallKey, _InFlight] = {}
+        self._called_off: set[CallKey] = set()  # before they came, perhaps
 
     def begin(self, key: CallKey, call: RunningCall) -> None:
         """A call was admitted."""
@@ -72,11 +104,23 @@ class CallsInFlight:
             entry.abandon()
             asyncio.get_running_loop().call_later(_NOTICE_SECONDS, self._forget, key, entry)
 
-    def cancelled(self, key: CallKey) -> None:
-        """The client said that it does not want the answer."""
+    def cancelled(self, key: CallKey, *, may_come_first: bool) -> None:
+        """The client said that it does not want the answer.
+
+        Args:
+            key: to which call.
+            may_come_first: that call may still be on its way, by another connection.
+        """
         entry = self._calls.pop(key, None)
         if entry is not None:
-            entry.call.cancel("the agent")
+            entry.call.cancel(BY_CLIENT)
+        elif may_come_first and len(self._called_off) < _MAX_CALLED_OFF:
+            self._called_off.add(key)
+            asyncio.get_running_loop().call_later(_NOTICE_SECONDS, self._called_off.discard, key)
+
+    def is_called_off(self, key: CallKey) -> bool:
+        """Whether the client called a call off that only comes now. No client gives a number to two."""
+        return key in self._called_off
 
     def lost(self, key: CallKey, *, means_cancelled: bool) -> None:
         """The connection went before the answer arrived. The call goes on, and an equal one takes it over.

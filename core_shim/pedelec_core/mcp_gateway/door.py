@@ -62,7 +62,7 @@ class McpDoor:
             async with serving.run():
                 started.set_result(serving)
                 await self._closing.wait()
-                serving.close()
+                await serving.close()
         except Exception as error:
             if started.done():
                 raise

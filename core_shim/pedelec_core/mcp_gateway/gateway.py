@@ -34,17 +34,17 @@ from mcp_types import Tool as ListedTool
 from pedelec.doors import MCP, Door
 from pedelec.errors import Code, PedelecError
 from pedelec.json_text import JsonObject
-from pedelec_core import __version__
-from pedelec_core.agent_desk import AgentDesk, CallAnswer, RunningCall, ToolCallRequest
+from pedelec_core import __version__, call_errors
+from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
 from pedelec_core.call_events import CallEvent
 from pedelec_core.hub import Hub
 from pedelec_core.registry import Tool, parse_args
 from pedelec_core.sessions import Session
 
 from . import instructions, own_tools, results
-from .calls import CallKey, CallsInFlight
+from .calls import BY_CLIENT, CallKey, CallsInFlight, answer_unless, core_stops
 from .catalogue import Catalogue
-from .elicitation import ClientQuestions, ParkedCalls, interim, questions_for
+from .elicitation import ParkedCalls, interim, questions_for
 from .progress import ProgressPump
 from .stored_results import StoredResults, refuse_cursor
 from .wire import CALL_ID_META, RECEIVED_METHOD, Channel, ReceivedParams, to_json
@@ -98,6 +98,7 @@ class Gateway:
         self._is_stale = False
         self._timer: asyncio.TimerHandle | None = None
         self._telling: set[asyncio.Task[None]] = set()
+        self._stopping: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.server = self._make_server()
         hub.watch(self._offer_changed)
 
@@ -130,7 +131,8 @@ class Gateway:
         self.calls.connection_lost(channel_id)
 
     def close(self) -> None:
-        """End all subscriptions: Core is about to stop."""
+        """End all subscriptions, and answer the calls that run: Core is about to stop."""
+        self._stopping.set_result(None)
         self._listen.close()
         if self._timer is not None:
             self._timer.cancel()
@@ -236,6 +238,10 @@ class Gateway:
             joins=False,
             door=self._door_to(target.entry.session),
         )
+        channel = Channel.of(ctx)
+        key = CallKey(channel.id, str(ctx.request_id))
+        if self.calls.is_called_off(key):
+            raise call_errors.cancelled(request.tool, BY_CLIENT, ran=False)
         app = target.entry.app
         parked = self._parked.find(params.request_state)
         progress = ProgressPump(ctx.session.report_progress)
@@ -249,19 +255,19 @@ class Gateway:
             running = self._desk.begin(request, hear)
         else:
             running = self._desk.take_up(parked.invocation_id, request, hear)
-        channel = Channel.of(ctx)
-        key = CallKey(channel.id, str(ctx.request_id))
         self.calls.begin(key, running)
         channel.carries(key)
         questions.begin(running)
         try:
-            answer = await _answer_unless_needed(running, questions)
+            answer = await answer_unless(running, questions.needed, self._stopping)
+            if answer is None and self._stopping.done():
+                raise core_stops(target.entry.name)
             await progress.finish()
             if answer is None:
                 self.calls.parked(key)
                 return interim(questions.needed.result(), running, app, self._parked)
             self.calls.answered(key, running)
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, PedelecError):
             progress.stop()
             self.calls.interrupted(key)
             raise
@@ -281,7 +287,9 @@ class Gateway:
 
     async def _cancelled(self, ctx: Context, params: CancelledNotificationParams) -> None:
         if params.request_id is not None:
-            self.calls.cancelled(CallKey(Channel.of(ctx).id, str(params.request_id)))
+            channel = Channel.of(ctx)
+            key = CallKey(channel.id, str(params.request_id))
+            self.calls.cancelled(key, may_come_first=not channel.is_ordered)
 
     async def _received(self, ctx: Context, params: ReceivedParams) -> None:
         self.calls.received(CallKey(Channel.of(ctx).id, str(params.request_id)))
@@ -294,17 +302,6 @@ class Gateway:
         self._listeners.move_to_end(channel.id)
         if len(self._listeners) > _MAX_LISTENERS:
             self._listeners.popitem(last=False)
-
-
-async def _answer_unless_needed(running: RunningCall, questions: ClientQuestions) -> CallAnswer | None:
-    """Wait for a call's answer; None where its client has to ask its user first."""
-    answer = asyncio.ensure_future(running.answer())
-    try:
-        either: set[asyncio.Future[Any]] = {answer, questions.needed}
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        return await answer if answer.done() else None
-    finally:
-        answer.cancel()
 
 
 async def _tell(session: ServerSession) -> None:

@@ -4,6 +4,8 @@ Owns what becomes of calls when their HTTP request ends, before or after the ans
 request at all is decided before (`server.guard`, `server.bearer`).
 """
 
+import asyncio
+import contextlib
 import logging
 from http import HTTPStatus
 from typing import Final
@@ -22,6 +24,8 @@ from .gateway import Gateway
 from .wire import CHANNEL_SCOPE, Channel
 
 MAX_SESSIONS: Final = 100
+
+_FINISH_SECONDS: Final = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -48,10 +52,14 @@ class HttpEndpoint:
             max_sessions=MAX_SESSIONS,
         )
         self.run = self._manager.run
+        self._open: set[asyncio.Event] = set()  # those of requests that have no answer yet
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange = _Exchange(self._gateway, scope, send)
         scope[CHANNEL_SCOPE] = exchange.channel
+        over = asyncio.Event()
+        if scope["method"] == "POST":
+            self._open.add(over)
         try:
             await self._manager.asgi_app(scope, receive, exchange.send)
         except Exception:
@@ -60,6 +68,15 @@ class HttpEndpoint:
             _log.debug("a request failed after it was answered", exc_info=True)
         finally:
             exchange.close()
+            self._open.discard(over)
+            over.set()
+
+    async def finish(self) -> None:
+        """Wait a moment for the answers that are on their way, once the gateway is closed."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_FINISH_SECONDS):
+                for over in list(self._open):
+                    await over.wait()
 
 
 class _Exchange:

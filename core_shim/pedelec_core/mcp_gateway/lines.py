@@ -24,7 +24,7 @@ _FLUSH_SECONDS: Final = 1.0
 
 async def serve_lines(gateway: Gateway, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Serve one client until its side of the connection ends."""
-    channel = Channel()
+    channel = Channel(is_ordered=True)
     to_server, incoming = anyio.create_memory_object_stream[_Incoming](0)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
     writing = asyncio.create_task(_write(from_server, writer))

@@ -31,13 +31,15 @@ class Serving:
         finally:
             self._writers.discard(writer)
 
-    def close(self) -> None:
-        """End all connections and subscriptions: Core is about to stop.
+    async def close(self) -> None:
+        """End all connections, calls and subscriptions: Core is about to stop.
 
-        Those of the local socket are cut off first. Left to themselves they would answer what is open with
-        their end, and the bridge could not tell that from an answer; what has none, it asks the next Core.
+        Connections of the local socket are cut off first. Left to themselves they would answer what is open
+        with their end, and the bridge could not tell that from an answer; what has none, it asks the next
+        Core.
         """
         self._is_closed = True
         for writer in self._writers:
             writer.transport.abort()
         self._gateway.close()
+        await self.http.finish()

@@ -35,10 +35,12 @@ class Channel:
     Attributes:
         id: unique among the channels of this Core.
         carries: told of each call whose answer will go out by it.
+        is_ordered: whether everything that the client says comes in its order.
     """
 
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     carries: Callable[[CallKey], None] = lambda _key: None
+    is_ordered: bool = False
 
     @classmethod
     def of(cls, ctx: ServerRequestContext[Any, Any]) -> Self:
