@@ -25,6 +25,12 @@ class Samples:
     of: Mapping[str, Sequence[float]]
     unit: str
 
+    def median_difference(self, subject: str, baseline: str) -> float:
+        """The median over the rounds of what one contender has more than another."""
+        return statistics.median(
+            mine - other for mine, other in zip(self.of[subject], self.of[baseline], strict=True)
+        )
+
     def compare(
         self, subject: str, baseline: str, *, budget: Budget | None = None, where: str = ""
     ) -> Measurement:
@@ -44,6 +50,25 @@ class Samples:
             baseline_median=statistics.median(theirs),
             budget=budget,
         )
+
+
+def measured_once(
+    what: str, subject: float, baseline: str, compared: float, unit: str, budget: Budget | None
+) -> Measurement:
+    """The ratio of two figures that no rounds stand behind."""
+    ratio = subject / compared
+    return Measurement(
+        what=what,
+        baseline=baseline,
+        ratio=ratio,
+        low=ratio,
+        high=ratio,
+        rounds=1,
+        unit=unit,
+        subject_median=subject,
+        baseline_median=compared,
+        budget=budget,
+    )
 
 
 def interleave(

@@ -19,7 +19,7 @@ from pathlib import Path
 from bench.agent import AgentConnection, calls_per_second
 from bench.echo_process import ask_echo_server, echo_server
 from bench.model import Budget, Measurement, Scenario
-from bench.rounds import interleave
+from bench.rounds import interleave, measured_once
 from pedelec_core.runtime.progress import Progress
 from tests.harness import WITHOUT_RATES, CoreProcess
 
@@ -46,11 +46,13 @@ def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
     kib = (many.core_kib - few.core_kib) / (MANY - FEW)
     rate = f"{CALLS_PER_SECOND} calls a second, {MANY} pages, median"
     return [
-        _compare(rate, many.median_ms, f"{FEW} pages", few.median_ms, "ms", LATENCY_BUDGET),
-        _compare(
+        measured_once(rate, many.median_ms, f"{FEW} pages", few.median_ms, "ms", LATENCY_BUDGET),
+        measured_once(
             "memory of Core per idle page", kib, f"{KIB_PER_PAGE} KiB", KIB_PER_PAGE, "KiB", MEMORY_BUDGET
         ),
-        _compare(f"processor at {MANY} idle pages", many.idle_cpu, "one core", 1.0, "cores", IDLE_BUDGET),
+        measured_once(
+            f"processor at {MANY} idle pages", many.idle_cpu, "one core", 1.0, "cores", IDLE_BUDGET
+        ),
         _throughput(folder / "throughput", progress),
     ]
 
@@ -170,24 +172,6 @@ def _resident_kib(pid: int) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
     (line,) = (line for line in status.splitlines() if line.startswith("VmRSS:"))
     return float(line.split()[1])
-
-
-def _compare(
-    what: str, subject: float, baseline: str, compared: float, unit: str, budget: Budget
-) -> Measurement:
-    ratio = subject / compared
-    return Measurement(
-        what=what,
-        baseline=baseline,
-        ratio=ratio,
-        low=ratio,
-        high=ratio,
-        rounds=1,
-        unit=unit,
-        subject_median=subject,
-        baseline_median=compared,
-        budget=budget,
-    )
 
 
 SCENARIO = Scenario("many-pages", f"{MANY} pages on one Core", run)

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from bench.agent import AgentConnection
 from bench.browsers import READY_SECONDS, SITE, open_browser
 from bench.model import Budget, Measurement, Scenario
-from bench.rounds import interleave
+from bench.rounds import interleave, measured_once
 from pedelec_core.runtime.progress import Progress
 from tests.harness import CoreProcess
 
@@ -87,20 +87,8 @@ def _measure_wire(core_url: str, browser: Browser) -> Sequence[Measurement]:
 
 
 def _wire(what: str, size: int, budget: Budget | None) -> Measurement:
-    mib = size / 2**20
-    ratio = mib / WIRE_BUDGET_MIB
-    return Measurement(
-        what=f"{what} ({mib:.2f} MiB)",
-        baseline=f"{WIRE_BUDGET_MIB} MiB",
-        ratio=ratio,
-        low=ratio,
-        high=ratio,
-        rounds=1,
-        unit="MiB",
-        subject_median=mib,
-        baseline_median=WIRE_BUDGET_MIB,
-        budget=budget,
-    )
+    mib, limit = size / 2**20, f"{WIRE_BUDGET_MIB} MiB"
+    return measured_once(f"{what} ({mib:.2f} MiB)", mib, limit, WIRE_BUDGET_MIB, "MiB", budget)
 
 
 def _bare_ms(context: BrowserContext, url: str) -> float:

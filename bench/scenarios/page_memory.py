@@ -1,0 +1,115 @@
+"""The memory of a page that is ready and idle, over that of a page with Pyodide alone, in Chromium.
+
+Chromium is started by itself and looked at from outside: with Playwright in it, a page keeps a copy of all
+that it has fetched, for the inspector. A sample is the proportional set size (proc(5): `smaps_rollup`) of the
+process that draws the page; Linux alone tells it.
+"""
+
+import json
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.browsers import READY_SECONDS, SITE
+from bench.model import Budget, Measurement, Scenario
+from bench.rounds import interleave, measured_once
+from pedelec_core.runtime.progress import Progress
+from scripts.browsers.config import load_config
+from tests.harness import CoreProcess
+
+ROUNDS = 3
+MIB_OVER_BARE = {"typed": 24, "schema": 8}
+BUDGET = Budget(1)
+
+_WHAT = {"typed": "typed tools", "schema": "schema-given tools"}
+_OPTIONS = (
+    "--headless=new",
+    "--js-flags=--expose-gc",
+    "--remote-debugging-port=0",
+    "--no-default-browser-check",
+)
+_PAUSE_SECONDS = 0.2
+
+
+def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
+    """Measure one page at a time, each in a browser of its own."""
+    with CoreProcess(folder / "state", "--site", str(SITE)) as core:
+        contenders = {
+            kind: partial(_page_mib, f"{core.url}/rest_{kind}.html") for kind in ("bare", *MIB_OVER_BARE)
+        }
+        samples = interleave(contenders, rounds=ROUNDS, unit="MiB", progress=progress)
+    return [
+        measured_once(
+            f"memory of an idle page with {_WHAT[kind]}, over Pyodide alone",
+            samples.median_difference(kind, "bare"),
+            f"{limit} MiB",
+            limit,
+            "MiB",
+            BUDGET,
+        )
+        for kind, limit in MIB_OVER_BARE.items()
+    ]
+
+
+def _page_mib(url: str) -> float:
+    with TemporaryDirectory(prefix="pedelec-bench-") as profile, _chromium(Path(profile), url) as pid:
+        return max(map(_proportional_mib, _children(pid)))
+
+
+@contextmanager
+def _chromium(profile: Path, url: str) -> Iterator[int]:
+    """The process of a Chromium whose one page is at rest."""
+    chosen = load_config().find("chromium")
+    command = [chosen.files[0], *chosen.launch_options["args"], *_OPTIONS, f"--user-data-dir={profile}", url]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            deadline = time.monotonic() + READY_SECONDS
+            while "at rest" not in _titles(profile):
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"{url} did not come to rest within {READY_SECONDS:g} s.")
+                time.sleep(_PAUSE_SECONDS)
+            yield process.pid
+        finally:
+            process.terminate()
+
+
+def _titles(profile: Path) -> list[str]:
+    """The titles of a Chromium's pages; none before it has any."""
+    try:
+        port = (profile / "DevToolsActivePort").read_text().partition("\n")[0]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=READY_SECONDS) as response:
+            return [target["title"] for target in json.load(response)]
+    except OSError:
+        return []
+
+
+def _children(pid: int) -> list[int]:
+    """The processes below one (proc(5): field 4 of `stat`)."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
+        except OSError:  # it has ended
+            continue
+    found, below = [], {pid}
+    while below:
+        below = {child for child, parent in parents.items() if parent in below}
+        found += below
+    return found
+
+
+def _proportional_mib(pid: int) -> float:
+    """Of a process that draws pages; 0 for others."""
+    if b"--type=renderer" not in Path(f"/proc/{pid}/cmdline").read_bytes():
+        return 0
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    (line,) = (line for line in rollup.splitlines() if line.startswith("Pss:"))
+    return int(line.split()[1]) / 1024
+
+
+SCENARIO = Scenario("page-memory", "The memory of an idle page", run)
