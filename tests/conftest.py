@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterator
 import pytest
 from hypothesis import settings
 
+from tests.harness import log_rules
 from tests.harness.error_rules import broken_rules, commands_told_over_mcp, recording
 
 # What every run can afford. `--hypothesis-profile deep` looks longer.
@@ -49,3 +50,20 @@ def errors_keep_the_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         broken = {rule: envelope for envelope in made for rule in broken_rules(envelope)}
         assert not broken, "an error breaks the rules"
         assert not commands_told_over_mcp(), "an error tells an MCP client to run a command"
+
+
+@pytest.fixture(autouse=True)
+def what_is_logged_here_holds_no_secrets(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail the test that has the product log, in this process, what no log may hold."""
+    yield
+    for phase in ("setup", "call"):
+        for record in caplog.get_records(phase):
+            log_rules.check(record.getMessage())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def log_files_hold_no_secrets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Fail the run that has left a planted secret in a log file, whichever process wrote it."""
+    yield
+    for path in tmp_path_factory.getbasetemp().rglob("*.log"):
+        assert log_rules.PLANTED not in path.read_text("utf-8", errors="replace"), path

@@ -15,6 +15,7 @@ from tests.chaos.agents import Agent
 from tests.chaos.ledger import Ledger
 from tests.chaos.pages import Tab
 from tests.chaos.schedules import CoreFault, Group, Schedule
+from tests.harness import log_rules
 from tests.harness.core_process import clean_environment, core_command
 
 BOUND_SECONDS: Final = 40.0
@@ -139,6 +140,7 @@ async def play_group(
             *(play(schedule, core, group.core_fault, new_tab, bound_seconds) for schedule in group.schedules)
         )
         assert "Traceback" not in core.log, core.log
+        log_rules.check(core.log)
         found = [complaint for complaints in told for complaint in complaints]
         if not found and group.core_fault is not None and group.core_fault.when in {"before", "after"}:
             assert core.deaths == 1, f"the fault never came: {group.core_fault}"

@@ -1,10 +1,12 @@
-"""What no log of the product may hold: checked of every Core that the suite starts, when it is gone.
+"""What no log of the product may hold: checked of every Core that the suite starts, when it is gone, of what
+is logged in the suite's own processes, and of every log file that is left.
 
 Tests plant `PLANTED` in arguments, results, errors, texts, addresses and headers; each Core has its token.
 """
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 PLANTED = "planted-secret-7f3a91"
@@ -22,7 +24,7 @@ def secrets_of(state_dir: Path) -> list[str]:
         return []
 
 
-def check(log: str, secrets: list[str]) -> None:
+def check(log: str, secrets: Sequence[str] = ()) -> None:
     """Fail where a log holds what it may not.
 
     Raises:

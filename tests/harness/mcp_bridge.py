@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.harness import error_rules
+from tests.harness import error_rules, log_rules
 from tests.harness.core_process import clean_environment
 from tests.harness.mcp_client import bridge_command
 
@@ -59,7 +59,9 @@ class Bridge:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.process.kill()
-        self.process.communicate()
+        _, log = self.process.communicate()
+        if error is None:
+            log_rules.check(log.decode())
 
     def send(self, **message: Any) -> None:
         self.write(message_line(**message))
