@@ -48,7 +48,9 @@ def test_the_mcp_client_that_is_here_is_told_where_the_bridge_is(
 
 
 def test_without_an_mcp_client_the_bridge_itself_is_named(scripts: Path) -> None:
-    assert mcp_line(scripts, {"PATH": "/nowhere"}).startswith(f"{scripts}/pedelec-core mcp   (docs/agents.md")
+    bridge, _, where = mcp_line(scripts, {"PATH": "/nowhere"}).partition("   ")
+    assert shlex.split(bridge) == [f"{scripts}/pedelec-core", "mcp"]
+    assert "docs/agents.md" in where
 
 
 @pytest.mark.parametrize(
