@@ -16,6 +16,30 @@ START_MS = 180_000
 
 expect.set_options(timeout=WAIT_MS)
 
+_NOTE_ANSWERS = """(inspector) => {
+  globalThis.answers = [];
+  inspector.call = async (...call) => {
+    const line = await Object.getPrototypeOf(inspector).call.apply(inspector, call);
+    answers.push(line);
+    return line;
+  };
+}"""
+
+_CATCH_EXPORT = """button => new Promise((resolve) => {
+  const { createObjectURL } = URL;
+  URL.createObjectURL = (blob) => {
+    URL.createObjectURL = createObjectURL;
+    resolve(blob.text());
+    return createObjectURL.call(URL, blob);
+  };
+  button.click();
+})"""
+
+
+def error_of(answer: Any) -> Any:
+    """The error an agent reads, whoever made it."""
+    return answer["error"] if "error" in answer else answer["result"]["error"]
+
 
 class DemoPage:
     """The demo in a tab, ready for agents.
@@ -80,6 +104,30 @@ class DemoPage:
         self.inspector.get_by_role("button", name="Run", exact=True).click()
         expect(self.verdict).not_to_have_attribute("data-state", "running")
         return json.loads(self.inspector.get_by_label("The exact answer").inner_text())
+
+    def exported(self) -> list[Any]:
+        """What the timeline's button writes: caught on its way, as not every driver tells of downloads."""
+        button = self.inspector.get_by_role("button", name="Export JSON")
+        calls: list[Any] = json.loads(button.evaluate(_CATCH_EXPORT))
+        return calls
+
+    # --- an agent at work -----------------------------------------------------------------------------------
+
+    def watch(self, *, reading_ms: int) -> Locator:
+        """Press the button that shows an agent at work; it."""
+        button = self.page.locator("#watch")
+        button.evaluate("(button, ms) => { button.dataset.readingMs = ms; }", reading_ms)
+        button.click()
+        return button
+
+    def note_answers(self) -> None:
+        """Have the answers to the calls that the page makes in its inspector noted from now on."""
+        self.inspector.evaluate(_NOTE_ANSWERS)
+
+    def take_answers(self) -> list[Any]:
+        """Those noted so far; no more are."""
+        self.inspector.evaluate("(inspector) => { delete inspector.call; }")
+        return [json.loads(line) for line in self.page.evaluate("answers")]
 
     # --- failures -------------------------------------------------------------------------------------------
 

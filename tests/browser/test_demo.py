@@ -1,10 +1,28 @@
-"""The demo, as the person who opened it and the agent who was handed it."""
+"""The demo, as the person at it and the agent that it was handed to see it: board, inspector, each failure.
+
+All in one file, so that they share one start of the page in each browser.
+"""
 
 import json
+import re
+from pathlib import Path
+from typing import Literal
 
+import pytest
 from playwright.sync_api import expect
 
-from tests.browser.demo_page import DemoPage
+from pedelec.errors import Code
+from pedelec_core.runtime.node import ensure_node
+from tests.browser.demo_page import DEMO, DemoPage, error_of
+from tests.harness.node_packages import install_node_packages
+
+BUILD = DEMO.parent / "build"
+RESULTS = DEMO.parent / "test-results" / "demo"
+WIDTHS = (390, 820, 1440)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+# --- the board ----------------------------------------------------------------------------------------------
 
 
 def test_the_printed_line_moves_the_shape_on_the_page(demo: DemoPage) -> None:
@@ -105,3 +123,246 @@ def test_a_slow_export_tells_how_far_it_is_and_stops_when_it_is_cancelled(demo: 
     exported = demo.call("export_board", pauseMs=0)
     assert exported["svg"].startswith("<svg")
     assert exported["shapes"] == len(demo.call("list_shapes"))
+
+
+# --- the console --------------------------------------------------------------------------------------------
+
+
+def test_a_tool_is_chosen_from_cores_list_filled_in_and_run_as_an_agent_would(demo: DemoPage) -> None:
+    listed = demo.core.cli("tool-list").json["result"]["tools"]
+    offered = demo.inspector.get_by_label("Tool", exact=True).locator("option").all_inner_texts()
+    assert offered == [tool["name"] for tool in listed]
+    demo.choose("move_shape")
+    assert json.loads(demo.inspector.get_by_label("Arguments as JSON").input_value()) == {
+        "shapeId": "s1",
+        "x": 120,
+        "y": 80,
+    }
+    demo.enter("x", "200")
+    answer = demo.run()
+    assert (answer["ok"], answer["result"]["x"]) == (True, 200)
+    assert demo.place_of("s1") == (200, 80)
+    expect(demo.verdict).to_have_attribute("data-state", "ok")
+
+
+def test_what_is_shown_is_the_line_that_the_command_line_prints(demo: DemoPage) -> None:
+    demo.choose("find_shape")
+    demo.inspector.get_by_label("Arguments as JSON").fill('{"name": "copper sun"}')
+    shown = demo.run()
+    line = demo.inspector.get_by_label("The exact answer").inner_text()
+    printed = demo.core.cli("tool-call", "find_shape", '{"name": "copper sun"}').stdout.decode()
+    assert re.sub(r"inv_[\w-]+", "inv", line) == re.sub(r"inv_[\w-]+", "inv", printed.strip())
+    assert shown["result"]["grams"] == 412
+
+
+def test_arguments_that_are_no_json_may_be_sent_to_see_what_an_agent_is_told(demo: DemoPage) -> None:
+    demo.choose("move_shape")
+    demo.inspector.get_by_label("Arguments as JSON").fill("{")
+    expect(demo.inspector.locator(".problem")).to_contain_text("no JSON")
+    assert demo.run()["error"]["code"] == Code.TOOL_ARGS_INVALID
+
+
+def test_the_commands_to_copy_reach_this_core(demo: DemoPage) -> None:
+    command = demo.inspector.evaluate(
+        "element => { element.console.prepare('list_shapes', {}); return element.console.command(); }"
+    )
+    assert re.search(r"pedelec-cli --state-dir \S+ tool-call list_shapes '\{\}'$", command)
+    shown = demo.page.locator("#command").inner_text()
+    assert shown.startswith(command.partition(" tool-call ")[0])
+    demo.page.get_by_role("button", name="Show its configuration").click()
+    configuration = demo.inspector.get_by_label("Configuration")
+    expect(configuration).to_have_text(re.compile(r"^claude mcp add .*pedelec-core mcp --state-dir "))
+    demo.inspector.get_by_label("Client").select_option("Cursor")
+    server = json.loads(configuration.inner_text())["mcpServers"]["pedelec"]
+    assert server["args"][0] == "mcp"
+    assert Path(server["command"]).exists()
+
+
+# --- the timeline -------------------------------------------------------------------------------------------
+
+
+def test_each_call_has_a_bar_with_its_life_behind_it(demo: DemoPage) -> None:
+    called = demo.core.cli("tool-call", "add_shape", '{"kind": "circle"}').json["invocationId"]
+    row = demo.inspector.locator(f'[data-invocation="{called}"]')
+    bar = row.get_by_role("button", name=re.compile("^add_shape, ok"))
+    bar.click()
+    details = row.locator(".details")
+    for stage in ("accepted", "delivered", "settled", "acknowledged"):
+        expect(details.locator("dt", has_text=re.compile(f"^{stage}$"))).to_be_visible()
+    assert "arguments" not in details.inner_text()
+    details.get_by_role("button", name="Read the answer").click()
+    expect(details.get_by_label("Its answer")).to_contain_text('"kind":"circle"')
+    bar.click()
+
+
+def test_calls_are_filtered_and_exported_without_arguments_unless_those_are_asked_for(demo: DemoPage) -> None:
+    demo.call("find_shape", name="violet moon")
+    demo.inspector.get_by_label("Filter").fill("find_shape")
+    assert demo.exported()[0].keys().isdisjoint({"args"})
+    assert {call["tool"] for call in demo.exported()} == {"find_shape"}
+    demo.inspector.get_by_label("arguments", exact=True).check()
+    demo.call("find_shape", name="green sail")
+    expect(demo.inspector.locator(".call").first).to_contain_text("find_shape")
+    demo.page.wait_for_function(
+        "[...document.querySelector('pedelec-inspector').timeline.calls.values()].some(({ args }) => args)"
+    )
+    assert json.loads(demo.exported()[0]["args"]) == {"name": "green sail"}
+    demo.inspector.get_by_label("arguments", exact=True).uncheck()
+    demo.inspector.get_by_label("Filter").fill("")
+
+
+# --- failures -----------------------------------------------------------------------------------------------
+
+_PLAIN = {
+    "no-handler": Code.TOOL_HANDLER_NOT_FOUND,
+    "raise": Code.TOOL_HANDLER_ERROR,
+    "bad-arguments": Code.TOOL_ARGS_INVALID,
+    "ambiguous": Code.AMBIGUOUS_CHOICE,
+    "save-fails-now": "SAVE_FAILED",
+}
+
+
+def test_each_failure_of_a_handler_is_one_answer_with_the_next_step(demo: DemoPage) -> None:
+    for failure, code in _PLAIN.items():
+        (answer,) = demo.fail(failure)
+        error = error_of(answer)
+        assert error["code"] == code, failure
+        assert error["recoverySteps"], failure
+        assert demo.heard() == "Nothing."
+
+
+def test_a_partial_result_names_what_is_missing(demo: DemoPage) -> None:
+    (answer,) = demo.fail("partial")
+    assert answer["result"]["completeness"] == "partial"
+    assert answer["result"]["errors"]["prices"]["code"] == "PRICES_AWAY"
+
+
+def test_every_value_that_json_cannot_hold_is_named_and_the_page_hears_of_it(demo: DemoPage) -> None:
+    kinds = demo.page.get_by_label("A value that JSON cannot hold")
+    (shown,) = demo.fail("value")
+    assert error_of(shown)["code"] == Code.TOOL_RESULT_NOT_SERIALIZABLE
+    assert Code.SUBMIT_TOOL_RESULT_FAILED in demo.heard()
+    for kind in kinds.locator("option").all_inner_texts():
+        error = demo.call("return_value", kind=kind)["error"]
+        expected = Code.TOOL_RESULT_TOO_LARGE if kind == "too large" else Code.TOOL_RESULT_NOT_SERIALIZABLE
+        assert error["code"] == expected, kind
+
+
+def test_a_call_that_is_too_slow_is_answered_in_time_and_its_late_result_is_kept(demo: DemoPage) -> None:
+    told, late = demo.fail("timeout")
+    assert told["error"]["code"] == Code.TOOL_TIMEOUT
+    assert (late["result"], late["late"]) == ({"finishedAfterMs": 1500}, True)
+    assert Code.SUBMIT_TOOL_RESULT_FAILED in demo.heard()
+    assert demo.inspector.locator(".call").first.locator(".after").count() == 1
+
+
+def test_a_cut_socket_loses_nothing(demo: DemoPage) -> None:
+    (answer,) = demo.fail("cut")
+    assert answer["result"] == {"finishedAfterMs": 1500}
+    assert demo.heard() == "Nothing."
+
+
+def test_the_same_failure_again_and_again_is_stopped(demo: DemoPage) -> None:
+    *earlier, last = demo.fail("loop")
+    assert [error_of(answer)["code"] for answer in earlier] == [Code.TOOL_HANDLER_ERROR] * 4
+    assert last["error"]["code"] == Code.TOOL_LOOP_STOPPED
+
+
+def test_a_deletion_that_the_person_does_not_allow_is_denied(demo: DemoPage) -> None:
+    demo.page.locator('[data-failure="denied"]').click()
+    demo.page.get_by_role("dialog").wait_for()
+    expect(demo.verdict).to_contain_text("Waits for the person")
+    demo.page.keyboard.press("Escape")
+    (answer,) = demo.outcome()
+    assert error_of(answer)["code"] == Code.TOOL_DENIED
+    assert demo.page.locator("#s3").count() == 1
+
+
+def test_a_reload_in_mid_call_is_told_and_the_board_is_as_it_was(demo: DemoPage) -> None:
+    demo.call("move_shape", shapeId="s4", x=99, y=111)
+    (answer,) = demo.fail("reload")
+    assert answer["error"]["code"] == Code.TOOL_INTERRUPTED
+    demo.wait_until_ready()
+    assert demo.place_of("s4") == (99, 111)
+    assert demo.call("get_selection")["shapeId"] is None
+
+
+def test_a_second_tab_watches_and_is_seen_to(demo: DemoPage) -> None:
+    with demo.page.expect_popup() as popup:
+        demo.page.locator('[data-failure="tabs"]').click()
+    second = DemoPage(popup.value, demo.core)
+    second.wait_until_ready()
+    expect(second.inspector.locator(".state")).to_contain_text("this tab watches")
+    expect(demo.inspector.locator(".state")).to_contain_text("this tab runs calls")
+    expect(demo.inspector.locator(".state")).to_contain_text("2 tabs")
+    demo.call("move_shape", shapeId="s4", x=77, y=88)
+    assert demo.place_of("s4") == (77, 88)
+    assert second.place_of("s4") != (77, 88)
+    second.page.close()
+
+
+# --- an agent at work ---------------------------------------------------------------------------------------
+
+
+def test_an_agent_is_watched_at_work_and_what_it_did_is_taken_back(demo: DemoPage) -> None:
+    before = demo.call("list_shapes")
+    demo.note_answers()
+    button = demo.watch(reading_ms=0)
+    expect(demo.page.locator("#caption")).to_contain_text("Every call had its one answer")
+    expect(button).to_have_text("Watch an agent work")
+    answers = demo.take_answers()
+    codes = [
+        error_of(answer)["code"] for answer in answers if not answer["ok"] or "error" in answer["result"]
+    ]
+    assert (len(answers), codes) == (7, [Code.AMBIGUOUS_CHOICE, Code.TOOL_ARGS_INVALID])
+    assert [demo.place_of(shape) for shape in ("s4", "s2", "s3")] == [(420, 150), (90, 110), (560, 90)]
+    for _ in range(3):
+        demo.page.get_by_role("button", name="Undo").click()
+    assert demo.call("list_shapes") == before
+
+
+def test_an_agent_that_is_watched_is_stopped(demo: DemoPage) -> None:
+    button = demo.watch(reading_ms=60_000)
+    expect(demo.page.locator("#caption")).to_contain_text("violet moon")
+    button.click()
+    expect(demo.page.locator("#caption")).to_contain_text("Stopped")
+    expect(button).to_have_text("Watch an agent work")
+
+
+# --- for everybody ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browsers("chromium")
+def test_it_meets_wcag_22_aa_at_every_width_light_and_dark(demo: DemoPage, browser_name: str) -> None:
+    """Colours are those of the scheme and the layout is that of the width: two checks meet all of both.
+
+    Also leaves a picture of each, to be looked at.
+    """
+    axe = install_node_packages(ensure_node(BUILD), Path(__file__).parent / "axe", BUILD / "axe")
+    demo.page.evaluate((axe / "node_modules/axe-core/axe.min.js").read_text("utf-8"))
+    demo.fail("timeout")
+    demo.inspector.get_by_label("Filter").fill("take_long")  # one row is as good as a hundred
+    for scheme in SCHEMES:
+        demo.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        for width in WIDTHS:
+            demo.page.set_viewport_size({"width": width, "height": 900})
+            demo.page.screenshot(path=RESULTS / f"{browser_name}-{width}-{scheme}.png", full_page=True)
+            if (width, scheme) in {(WIDTHS[0], SCHEMES[0]), (WIDTHS[-1], SCHEMES[-1])}:
+                assert violations(demo) == [], (scheme, width)
+    demo.inspector.get_by_label("Filter").fill("")
+
+
+def violations(demo: DemoPage) -> list[str]:
+    options = {
+        "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
+        "resultTypes": ["violations"],
+    }
+    found = demo.page.evaluate("async (options) => (await axe.run(options)).violations", options)
+    return [f"{each['id']}: {node['html'][:120]}" for each in found for node in each["nodes"]]
+
+
+def test_nothing_is_wider_than_the_page(demo: DemoPage) -> None:
+    for width in WIDTHS:
+        demo.page.set_viewport_size({"width": width, "height": 900})
+        overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert demo.page.evaluate(overflow) == 0, width
