@@ -28,6 +28,7 @@ OK, NOT_OK, USAGE, UNREACHABLE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
 
 MAX_ARGS_BYTES = 1024 * 1024
 MAX_TIMEOUT_MS = 24 * 60 * 60 * 1000
+MAX_CALL_ID_CHARS = 200
 MAX_SOCKET_PATH_BYTES = 100
 
 _ATOMIC_WRITE_BYTES = (
@@ -243,7 +244,7 @@ def _request(line: _Line) -> bytes:
         if "--timeout-ms" in line.options:
             fields["timeoutMs"] = _timeout_ms(line.options["--timeout-ms"])
         if "--call-id" in line.options:
-            fields["callId"] = _quote(line.options["--call-id"])
+            fields["callId"] = _quote(_call_id(line.options["--call-id"]))
     return ("{" + ",".join(f'"{name}":{value}' for name, value in fields.items()) + "}\n").encode()
 
 
@@ -252,6 +253,14 @@ def _timeout_ms(text: str) -> str:
         problem = f"--timeout-ms is a whole number of milliseconds from 1 to {MAX_TIMEOUT_MS}, not {text!r}."
         raise usage_error("tool-call", problem)
     return str(int(text))
+
+
+def _call_id(text: str) -> str:
+    if len(text) > MAX_CALL_ID_CHARS:
+        raise usage_error(
+            "tool-call", f"--call-id has at most {MAX_CALL_ID_CHARS} characters, not {len(text)}."
+        )
+    return text
 
 
 def _args_text(operand: str) -> str:

@@ -370,7 +370,7 @@ class Invocations:
     def _expired(self, invocation: Invocation) -> PedelecError:
         call = invocation.call
         if self._must_wait(invocation):
-            return call_errors.busy(call.tool, 1, "hold this exclusive tool")
+            return call_errors.busy(call.tool, 1, "holds this exclusive tool")
         if not invocation.was_delivered:
             return call_errors.page_unavailable(
                 call.tool, call.timeout_ms, silent=self._runner is not None and not self._runner_answers

@@ -23,7 +23,7 @@ from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
 from pedelec_core.call_events import CallEvent
 from pedelec_core.command_errors import CommandError
 from pedelec_core.limits import CoreLimits
-from pedelec_core.page_text import safe_json
+from pedelec_core.page_text import MAX_ID_CHARS, safe_json
 
 _DRAIN_SECONDS: Final = 1
 _DRAIN_CHUNK: Final = 64 * 1024
@@ -41,7 +41,7 @@ class _ToolCall(_Request):
     args_text: str
     thread_id: str | None = None
     timeout_ms: Annotated[int, Field(ge=1, le=MAX_TOOL_TIMEOUT_MS)] | None = None
-    call_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    call_id: Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)] | None = None
     replay: bool = False
 
 

@@ -130,9 +130,9 @@ class Journal:
         self.path = folder / JOURNAL_NAME
         try:
             self._database = self._open()
-        except sqlite3.OperationalError as error:
-            raise JournalError(self.path, error) from None
         except sqlite3.DatabaseError as error:
+            if _is_out_of_reach(error):
+                raise JournalError(self.path, error) from None
             self._put_aside(error)
             self._database = self._open()
 
@@ -224,8 +224,14 @@ class Journal:
         (version,) = database.execute("PRAGMA user_version").fetchone()
         if version > len(_MIGRATIONS):
             raise JournalError(self.path, "it was written by a newer version of Core")
+        if version < 0:
+            raise sqlite3.DatabaseError("it is of no version of Core")
         for number, script in enumerate(_MIGRATIONS[version:], start=version + 1):
             database.executescript(f"BEGIN; {script}; PRAGMA user_version = {number}; COMMIT;")
+        for statement in (_LOAD_SESSIONS, _LOAD_INVOCATIONS):
+            database.execute(
+                f"{statement} LIMIT 0"
+            )  # fails where a table is not ours, whatever version it claims
 
     def _put_aside(self, problem: Exception) -> None:
         number = 1
@@ -236,6 +242,14 @@ class Journal:
             if part.exists():
                 part.rename(aside.with_name(aside.name + suffix))
         _log.error("the journal %s is broken (%s): kept as %s, a new one begun", self.path, problem, aside)
+
+
+def _is_out_of_reach(error: sqlite3.DatabaseError) -> bool:
+    """Whether the file cannot be used now and may be whole: no room, no permission, a disk that fails.
+
+    SQL that does not fit what is in the file is an operational error too, and means that it is not ours.
+    """
+    return isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode != sqlite3.SQLITE_ERROR
 
 
 def _keys(ids: Iterable[str]) -> list[tuple[str]]:

@@ -65,7 +65,7 @@ class Memory:
                 return None
             if named.call.key != call.key:
                 raise call_errors.call_id_conflict(call.call_id, named.call.tool)
-            return named
+            return None if _may_be_made_again(named) else named
         equal = self._by_key.get(call.key)
         if equal is None or equal.acknowledged or self._is_stale(equal, now):
             return None
@@ -115,6 +115,17 @@ class Memory:
         if call.call_id is not None and self._by_call_id.get(call.call_id) is invocation:
             del self._by_call_id[call.call_id]
         return Forget(invocation)
+
+
+def _may_be_made_again(named: Invocation) -> bool:
+    """Whether the same call under the same name is a new one: nothing ran, or the agent was told to.
+
+    Else the name would stand in the way of the very retry that its error asks for.
+    """
+    error = None if named.outcome is None else named.outcome.error
+    if error is None:
+        return False
+    return error.effects == Effects.NONE or (named.acknowledged and error.is_retryable)
 
 
 def _is_over_for_retries(outcome: Outcome) -> bool:

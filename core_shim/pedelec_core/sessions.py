@@ -23,8 +23,8 @@ class SessionTimes:
     loss_grace: float = 10
     """From the loss of one page, others being there, to giving up what it was running."""
     restart_grace: float = 20
-    """From the start of Core to giving up pages that an earlier Core had. It is Core that was away, not they:
-    a page in the background looks for it every ten seconds, or a little less often."""
+    """From the start of Core to giving up pages that an earlier Core had, at least. It is Core that was away,
+    not they: a page in the background looks for it every ten seconds, or a little less often."""
     longest_absence: float = 24 * 60 * 60
     """From the loss of the last page to the end of a session that was to outlive its pages."""
 
@@ -103,7 +103,9 @@ class Session:
         self.ended_at = ended_at
         self._seq = seq
         self.calls.restore(invocations)
-        self._lost = dict.fromkeys(pages, now.seconds + self._times.restart_grace)
+        self._lost = dict.fromkeys(
+            pages, now.seconds + max(self._times.loss_grace, self._times.restart_grace)
+        )
         self._empty_until = now.seconds + max(self._absence, self._times.restart_grace)
 
     @property

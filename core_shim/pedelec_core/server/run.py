@@ -150,8 +150,15 @@ def _make_room_for(limits: ConnectionLimits) -> None:
 def _journal(options: ServeOptions, state_dir: StateDir) -> contextlib.AbstractContextManager[Journal | None]:
     if not options.journal:
         return contextlib.nullcontext()
-    try:
+    with _told_as_command_error():
         return Journal(state_dir.path)
+
+
+@contextlib.contextmanager
+def _told_as_command_error() -> Iterator[None]:
+    """A journal that cannot be used is no fault of Core's: whoever starts it is told which file it is."""
+    try:
+        yield
     except JournalError as error:
         raise CommandError(f"{error.path}: {error.message}") from None
 
@@ -202,7 +209,8 @@ class Core:
         hub = Hub(limits=self._options.limits, journal=self._journal, times=times)
         hub.observe(CallLog(time.monotonic, payloads=self._options.log_payloads))
         if self._journal is not None:
-            hub.restore(self._journal)
+            with _told_as_command_error():
+                hub.restore(self._journal)
         guard = Guard(self._port, self._origins.is_approved, self._own_names())
         desk = AgentDesk(hub, self._options.loop_limits)
         mcp = McpDoor(

@@ -16,6 +16,7 @@ import pytest
 from pedelec.errors import Code
 from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, Limits
 from pedelec_core import cli, state_dir
+from pedelec_core.page_text import MAX_ID_CHARS
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +74,7 @@ def run(capfd: pytest.CaptureFixture[str]) -> Run:
         (["threads", "x"], "'x'"),
         (["tool-result"], "INVOCATION_ID"),
         (["status", "--call-id", "k"], "--call-id"),
+        (["tool-call", "move", "{}", "--call-id", "k" * 201], "200"),
         (["tool-list", "--timeout-ms", "5"], "--timeout-ms"),
         (["status", "--frob"], "--frob"),
         (["status", "-x"], "-x"),
@@ -201,6 +203,7 @@ def test_its_codes_and_limits_are_those_of_the_product() -> None:
     assert codes <= set(Code)
     assert Limits().max_args_bytes == cli.MAX_ARGS_BYTES
     assert MAX_TOOL_TIMEOUT_MS == cli.MAX_TIMEOUT_MS
+    assert MAX_ID_CHARS == cli.MAX_CALL_ID_CHARS
     assert state_dir.SOCKET_NAME in source
     assert state_dir.RUNTIME_NAME in source
 

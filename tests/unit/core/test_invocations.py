@@ -222,6 +222,26 @@ class TestExactRetry:
             calls.call(call(key="other", call_id="once"), "b", at(1))
         assert refused.value.code == "CALL_ID_CONFLICT"
 
+    def test_a_call_id_is_free_for_its_call_again_once_it_is_known_that_nothing_ran(self) -> None:
+        calls = machine(page=None)
+        calls.call(call(call_id="once"), "a", at(0))
+        calls.tick(at(1))
+        calls.runner_changed(PAGE, at(2))
+        assert len(delivered(calls.call(call(call_id="once"), "b", at(2)))) == 1
+        with pytest.raises(PedelecError, match="CALL_ID_CONFLICT"):
+            calls.call(call(key="other", call_id="once"), "c", at(2))
+
+    @pytest.mark.parametrize("safe", [True, False])
+    def test_a_call_id_is_free_for_a_retry_that_the_agent_was_told_to_make(self, safe: bool) -> None:
+        calls = machine()
+        named = call(call_id="once", safe_to_repeat=safe)
+        (first,) = delivered(calls.call(named, "a", at(0)))
+        calls.tick(at(1))
+        (replay,) = answers(calls.call(named, "b", at(1)))  # nobody knows whether the agent has seen it
+        assert replay.replayed
+        calls.acknowledge(first.id)
+        assert bool(delivered(calls.call(named, "c", at(1)))) is safe
+
     def test_calls_with_and_without_a_call_id_do_not_answer_each_other(self) -> None:
         calls = machine()
         run(calls, 7, a_call=call(call_id="once"))

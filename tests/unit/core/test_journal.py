@@ -133,6 +133,31 @@ def test_a_file_that_is_no_journal_is_put_aside_and_kept(tmp_path: Path, content
     assert (tmp_path / "journal.db.broken-1").read_bytes() == content
 
 
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "CREATE TABLE sessions (name TEXT);",
+        "CREATE TABLE sessions (name TEXT); PRAGMA user_version = 2;",
+        f"CREATE TABLE other (name TEXT); PRAGMA user_version = {len(_MIGRATIONS)};",
+        "PRAGMA user_version = -1;",
+    ],
+)
+def test_a_database_that_is_no_journal_is_put_aside_too(tmp_path: Path, statements: str) -> None:
+    with closing(sqlite3.connect(tmp_path / "journal.db")) as other:
+        other.executescript(statements)
+    with Journal(tmp_path) as journal:
+        journal.write(batch(an_invocation()))
+        assert len(journal.load()) == 1
+    assert (tmp_path / "journal.db.broken-1").exists()
+
+
+def test_a_journal_that_cannot_be_opened_now_is_left_where_it_is(tmp_path: Path) -> None:
+    (tmp_path / "journal.db").mkdir()
+    with pytest.raises(JournalError, match=r"journal\.db"):
+        Journal(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["journal.db"]
+
+
 def test_a_second_broken_file_does_not_take_the_place_of_the_first(tmp_path: Path) -> None:
     for number in (1, 2):
         (tmp_path / "journal.db").write_bytes(b"broken" * 1000 + bytes([number]))

@@ -13,7 +13,7 @@ def at(seconds: float) -> Instant:
     return Instant(seconds, round(seconds * 1000))
 
 
-def a_session(*, auto_end: bool = True, tools: ToolRegistry | None = None) -> Session:
+def a_session(*, auto_end: bool = True, tools: ToolRegistry | None = None, grace: float = 10) -> Session:
     ids = itertools.count(1)
     return Session(
         "ses_1",
@@ -25,7 +25,7 @@ def a_session(*, auto_end: bool = True, tools: ToolRegistry | None = None) -> Se
         now=at(0),
         new_id=lambda prefix: f"{prefix}{next(ids)}",
         limits=CallLimits(),
-        times=SessionTimes(end_grace=10, loss_grace=10),
+        times=SessionTimes(end_grace=grace, loss_grace=grace),
     )
 
 
@@ -264,6 +264,16 @@ def test_after_a_restart_pages_have_longer_to_come_back_than_after_a_loss() -> N
     session = a_restored_session(["one"])
     assert not session.is_abandoned(at(119.9))
     assert session.is_abandoned(at(120))
+
+
+def test_after_a_restart_pages_have_as_long_as_after_a_loss_where_that_is_longer() -> None:
+    session = a_session(grace=60)
+    session.restore([], pages=["one", "two"], created_at_ms=0, ended_at=None, seq=100, now=at(100))
+    session.attach("one", "c1", 0, at(101))
+    session.tick(at(159.9))
+    assert session.pages == ["one", "two"]
+    session.tick(at(160))
+    assert session.pages == ["one"]
 
 
 def test_a_page_that_comes_back_after_a_restart_and_is_lost_again_has_the_usual_grace() -> None:
