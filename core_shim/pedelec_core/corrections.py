@@ -6,14 +6,17 @@ and a correction is one only if the validator accepts it.
 """
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
 from jsonschema_rs import ValidationError, Validator
 
 from pedelec.json_text import JsonObject, JsonValue
-from pedelec_core.violations import known_properties, nearest, unquoted
+from pedelec_core.alternatives import alternatives
+from pedelec_core.near_misses import misspelt, nearest, nearest_option, unquoted
+from pedelec_core.schema_lookup import SchemaLookup
 
 _MAX_ROUNDS: Final = 4
 _MAX_ERRORS: Final = 10
@@ -27,63 +30,101 @@ def corrected(args: JsonObject, schema: JsonObject, validator: Validator) -> Jso
         schema: the schema.
         validator: its validator.
     """
-    fixed = copy.deepcopy(args)
+    attempt = _Attempt(copy.deepcopy(args), SchemaLookup(schema))
     for _ in range(_MAX_ROUNDS):
-        errors = list(islice(validator.iter_errors(fixed), _MAX_ERRORS + 1))
+        errors = list(islice(validator.iter_errors(attempt.args), _MAX_ERRORS + 1))
         if not errors:
-            return fixed
-        if len(errors) > _MAX_ERRORS or not _fix_some(errors, fixed, schema):
+            return attempt.args
+        if len(errors) > _MAX_ERRORS or not attempt.fix_some(errors):
             return None
-    return fixed if validator.is_valid(fixed) else None
+    return attempt.args if validator.is_valid(attempt.args) else None
 
 
-def _fix_some(errors: list[ValidationError], args: JsonObject, schema: JsonObject) -> bool:
-    """Fix what can be; what is missing only once nothing else can be, since it may be there misspelt."""
-    present = [error for error in errors if error.kind.name != "required"]
-    missing = [error for error in errors if error.kind.name == "required"]
-    for group in (present, missing):
-        fixes = [_fix(error, args, schema) for error in group]
-        if any(fixes):
-            return True
-    return False
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """Arguments on their way to what was meant. Each fix returns whether it changed something."""
 
+    args: JsonObject
+    schema: SchemaLookup
 
-def _fix(error: ValidationError, args: JsonObject, schema: JsonObject) -> bool:
-    fix = _FIXES.get(error.kind.name)
-    return fix is not None and fix(error, args, schema)
+    def fix_some(self, errors: Sequence[ValidationError]) -> bool:
+        """Fix what can be; what is missing only once nothing else can be, since it may be there misspelt."""
+        present = [error for error in errors if error.kind.name != "required"]
+        missing = [error for error in errors if error.kind.name == "required"]
+        for group in (present, missing):
+            fixes = [self._fix(error) for error in group]
+            if any(fixes):
+                return True
+        return False
 
+    def _fix(self, error: ValidationError) -> bool:
+        match error.kind.name:
+            case "additionalProperties" | "unevaluatedProperties":
+                return self._rename_keys(error)
+            case "enum" | "const":
+                return self._take_nearest(error)
+            case "type":
+                types = error.kind.as_dict()["types"]
+                return self._unquote(error, types, self.schema.at_fault(error))
+            case "anyOf" | "oneOf":
+                return self._fit_alternative(error)
+            case "required":
+                return self._fill_in(error)
+            case _:
+                return False
 
-def _rename_keys(error: ValidationError, args: JsonObject, schema: JsonObject) -> bool:
-    place = _value_at(args, error.instance_path)
-    known = known_properties(error, schema)
-    for key in error.kind.as_dict()["unexpected"]:
-        near = nearest(key, [name for name in known if name not in place])
-        if not near:
+    def _rename_keys(self, error: ValidationError) -> bool:
+        place = self._value_at(error.instance_path)
+        known = self.schema.known_properties(error)
+        for key in error.kind.as_dict()["unexpected"]:
+            near = nearest(key, [name for name in known if name not in place])
+            if not near:
+                return False
+            _rename(place, key, near[0])
+        return True
+
+    def _take_nearest(self, error: ValidationError) -> bool:
+        facts = error.kind.as_dict()
+        instance: Any = error.instance
+        near = nearest_option(instance, facts.get("options", [facts.get("expected_value")]))
+        return near is not None and self._put(error.instance_path, near)
+
+    def _unquote(self, error: ValidationError, types: Sequence[str], wanted: Mapping[str, JsonValue]) -> bool:
+        instance: Any = error.instance
+        value = unquoted(instance, types, wanted)
+        return value is not None and self._put(error.instance_path, value)
+
+    def _fit_alternative(self, error: ValidationError) -> bool:
+        found = alternatives(error)
+        if found.types:
+            return self._unquote(error, found.types, {})
+        return bool(found.closest) and self.fix_some(found.closest)
+
+    def _fill_in(self, error: ValidationError) -> bool:
+        name = error.kind.as_dict()["property"]
+        place = self._value_at(error.instance_path)
+        if name in place:  # since another fix
             return False
-        items = [(near[0] if name == key else name, value) for name, value in place.items()]
-        place.clear()
-        place.update(items)
-    return True
+        instead = misspelt(name, place, self.schema.all_properties(error))
+        if instead is not None and not self.schema.is_closed(error):
+            _rename(place, instead, name)
+            return True
+        wanted = self.schema.declared(error, name)
+        choices = _only_choices(wanted) if isinstance(wanted, dict) else []
+        return len(choices) == 1 and self._put([*error.instance_path, name], choices[0])
 
+    def _value_at(self, path: Iterable[str | int]) -> Any:
+        value: Any = self.args
+        for part in path:
+            value = value[part]
+        return value
 
-def _take_nearest(error: ValidationError, args: JsonObject, _schema: JsonObject) -> bool:
-    facts = error.kind.as_dict()
-    options = facts.get("options", [facts.get("expected_value")])
-    texts = [option for option in options if isinstance(option, str)]
-    near = nearest(error.instance, texts) if isinstance(error.instance, str) else []
-    return bool(near) and _put(args, error.instance_path, near[0])
-
-
-def _unquote(error: ValidationError, args: JsonObject, _schema: JsonObject) -> bool:
-    value = unquoted(error.instance, error.kind.as_dict()["types"])
-    return value is not None and _put(args, error.instance_path, value)
-
-
-def _fill_in(error: ValidationError, args: JsonObject, schema: JsonObject) -> bool:
-    name = error.kind.as_dict()["property"]
-    wanted = known_properties(error, schema).get(name)
-    choices = _only_choices(wanted) if isinstance(wanted, dict) else []
-    return len(choices) == 1 and _put(args, [*error.instance_path, name], choices[0])
+    def _put(self, path: Sequence[str | int], value: JsonValue) -> bool:
+        if not path:
+            return False
+        *way, last = path
+        self._value_at(way)[last] = value
+        return True
 
 
 def _only_choices(wanted: Mapping[str, JsonValue]) -> list[JsonValue]:
@@ -94,26 +135,8 @@ def _only_choices(wanted: Mapping[str, JsonValue]) -> list[JsonValue]:
     return options if isinstance(options, list) else []
 
 
-def _value_at(args: JsonObject, path: Any) -> Any:
-    value: Any = args
-    for part in path:
-        value = value[part]
-    return value
-
-
-def _put(args: JsonObject, path: Any, value: JsonValue) -> bool:
-    if not path:
-        return False
-    *way, last = path
-    _value_at(args, way)[last] = value
-    return True
-
-
-_FIXES: Final[Mapping[str, Callable[[ValidationError, JsonObject, JsonObject], bool]]] = {
-    "additionalProperties": _rename_keys,
-    "unevaluatedProperties": _rename_keys,
-    "enum": _take_nearest,
-    "const": _take_nearest,
-    "type": _unquote,
-    "required": _fill_in,
-}
+def _rename(place: dict[str, Any], key: str, name: str) -> None:
+    """Give a key another name in the same place."""
+    items = [(name if each == key else each, value) for each, value in place.items()]
+    place.clear()
+    place.update(items)

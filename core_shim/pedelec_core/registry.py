@@ -26,9 +26,11 @@ from pedelec.protocol import (
 )
 from pedelec_core import page_text
 from pedelec_core.corrections import corrected
+from pedelec_core.json_words import preview, type_name
 from pedelec_core.limits import OfferLimits
+from pedelec_core.near_misses import nearest
 from pedelec_core.schema_budget import SchemaBudget, TooDearError
-from pedelec_core.violations import Path, args_invalid, describe, json_pointer, nearest, type_name
+from pedelec_core.violations import Path, args_invalid, describe, unusable
 
 MAX_SCHEMA_DEPTH: Final = 100
 
@@ -73,12 +75,12 @@ class Tool:
         """
         if not self._budget.may_be_checked(args):
             problem = "they are too large, or hold texts too long, to be checked against the schema"
-            raise args_invalid([{"path": "", "message": problem}], tool=self.name)
+            raise args_invalid([unusable(problem, "smaller arguments", preview(args))], tool=self.name)
         if self._validator.is_valid(args):
             return
         if not self._budget.may_be_listed(args):
             problem = "they do not fit the schema, and are too large to say where"
-            raise args_invalid([{"path": "", "message": problem}], tool=self.name)
+            raise args_invalid([unusable(problem, "what the schema says", preview(args))], tool=self.name)
         violations = describe(self._validator.iter_errors(args), self.args_schema)
         meant = corrected(args, self.args_schema, self._validator)
         raise args_invalid(violations, tool=self.name, corrected=meant)
@@ -201,20 +203,24 @@ def parse_args(text: str, limits: Limits) -> JsonObject:
     """
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > limits.max_args_bytes:
-        raise _unusable(f"They are {size} bytes long, and {limits.max_args_bytes} are allowed.")
+        problem = f"They are {size} bytes long, and {limits.max_args_bytes} are allowed"
+        raise _unusable(problem, f"at most {limits.max_args_bytes} bytes", f"{size} bytes")
     try:
         args = json_safe.parse(text, max_depth=limits.max_depth)
     except json_safe.InvalidJsonError as error:
         if error.steps is not None:
-            raise _unusable(error.message, error.steps) from None
-        raise _unusable(error.message, line=error.line, column=error.column) from None
+            expected = "a value that JSON carries exactly (RFC 7493)"
+            raise _unusable(error.message, expected, "one that it does not", error.steps) from None
+        expected, got = "a JSON object", "text that is not JSON"
+        raise _unusable(error.message, expected, got, line=error.line, column=error.column) from None
     if not isinstance(args, dict):
-        raise _unusable(f"They must be a JSON object, not {type_name(args)}.")
+        problem = f"They must be a JSON object, not {type_name(args)}"
+        raise _unusable(problem, "a JSON object", preview(args))
     return args
 
 
-def _unusable(message: str, path: Path = (), **facts: JsonValue) -> PedelecError:
-    return args_invalid([{"path": json_pointer(path), "message": message.rstrip("."), **facts}])
+def _unusable(problem: str, expected: str, got: str, path: Path = (), **facts: JsonValue) -> PedelecError:
+    return args_invalid([unusable(problem.rstrip("."), expected, got, path, **facts)])
 
 
 class _ManifestReader:

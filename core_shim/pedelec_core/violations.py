@@ -7,28 +7,37 @@ Owns the wording of every way in which arguments can break a schema, and the sha
     expected    what the schema wants
     got         what was found: its type, and its value where that is short
     allowed     the values or keys that are allowed, where they are few
-    suggestion  the nearest one of them
+    suggestion  the nearest one of them, or the value that was meant
 
 Finds nothing wrong itself: the validator does that.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from jsonschema_rs import ValidationError
-from rapidfuzz import fuzz, process
 
 from pedelec.errors import Code, PedelecError
 from pedelec.json_safe import render_path
 from pedelec.json_text import JsonObject, JsonValue, encode_value
+from pedelec_core.alternatives import alternatives
+from pedelec_core.json_words import (
+    ALLOWED_SHOWN,
+    counted,
+    cut,
+    number_range,
+    one_of,
+    preview,
+    preview_value,
+    wanted,
+)
+from pedelec_core.near_misses import misspelt, nearest, nearest_option, unquoted
+from pedelec_core.schema_lookup import SchemaLookup
 
 MAX_VIOLATIONS: Final = 50
 
 _IN_MESSAGE: Final = 8
-_ALLOWED_SHOWN: Final = 20
-_PREVIEW_CHARS: Final = 60
-_SIMILARITY: Final = 60.0
+_FOREIGN_CHARS: Final = 200
 
 type Path = Sequence[str | int]
 type Violation = JsonObject
@@ -65,27 +74,13 @@ def describe(errors: Iterable[ValidationError], schema: JsonObject) -> list[Viol
         errors: what it found, at least one.
         schema: the whole schema, to look up what it does allow.
     """
-    violations: list[Violation] = []
-    for error in errors:
-        violations += _of_error(error, schema)
-        if len(violations) >= MAX_VIOLATIONS:
-            break
-    return violations[:MAX_VIOLATIONS]
+    return _told(errors, SchemaLookup(schema))
 
 
-def nearest(name: str, known: Iterable[str], limit: int = 1) -> list[str]:
-    """The known names that a misspelt one may have meant, best first.
-
-    How its words are joined and capitalised makes no difference.
-    """
-    matches = process.extract(
-        name[:200], list(known), scorer=fuzz.ratio, processor=_fold, score_cutoff=_SIMILARITY, limit=limit
-    )
-    return [match[0] for match in matches]
-
-
-def _fold(name: str) -> str:
-    return "".join(character for character in name if character.isalnum()).lower()
+def unusable(problem: str, expected: str, got: str, path: Path = (), **facts: JsonValue) -> Violation:
+    """The one violation of arguments that cannot be held against a schema at all."""
+    told: JsonObject = {"path": json_pointer(path), "message": problem, "expected": expected, "got": got}
+    return told | facts
 
 
 def json_pointer(path: Path) -> str:
@@ -93,202 +88,163 @@ def json_pointer(path: Path) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
-def _violation(path: Path, problem: str, **facts: JsonValue) -> Violation:
+def _told(errors: Iterable[ValidationError], schema: SchemaLookup) -> list[Violation]:
+    violations: list[Violation] = []
+    for error in errors:
+        violations += _SPECIAL.get(error.kind.name, _plain)(error, schema)
+        if len(violations) >= MAX_VIOLATIONS:
+            break
+    return violations[:MAX_VIOLATIONS]
+
+
+def _violation(path: Path, problem: str, expected: str, got: str, **facts: JsonValue) -> Violation:
     """One violation; `problem` completes a sentence that begins with the place.
 
     Messages have paths like `$.rows[3]`: from error messages, whatever looks like a file's path is removed.
     """
-    return {"path": json_pointer(path), "message": f"{render_path(path)} {problem}", **facts}
+    message = f"{render_path(path)} {problem}"
+    return {"path": json_pointer(path), "message": message, "expected": expected, "got": got, **facts}
 
 
-def _of_error(error: ValidationError, schema: JsonObject) -> list[Violation]:
+def _must_be(path: Path, expected: str, value: Any, hint: str = "", **facts: JsonValue) -> Violation:
+    got = preview(value)
+    return _violation(path, f"must be {expected}, got {got}{hint}", expected, got, **facts)
+
+
+def _plain(error: ValidationError, schema: SchemaLookup) -> list[Violation]:
     facts = error.kind.as_dict()
-    path = error.instance_path
-    special = _SPECIAL.get(error.kind.name)
-    if special is not None:
-        return special(error, schema)
     wording = _WORDING.get(error.kind.name)
-    if wording is None or "error" in facts:  # a keyword without words here, or a pattern that gave up
-        return [_violation(path, f"is refused by {error.kind.name}: {_cut(error.message, 200)}")]
-    expected = wording(facts)
-    got = _preview(error.instance)
-    return [_violation(path, f"must be {expected}, got {got}", expected=expected, got=got)]
+    if wording is not None:
+        return [_must_be(error.instance_path, wording(facts, schema.at_fault(error)), error.instance)]
+    expected = f"what “{error.kind.name}” in the schema allows"
+    problem = f"must be {expected}: {cut(error.message, _FOREIGN_CHARS)}"
+    return [_violation(error.instance_path, problem, expected, preview(error.instance))]
 
 
-def _wrong_type(error: ValidationError, _schema: JsonObject) -> list[Violation]:
-    return [_type_violation(error.instance_path, error.kind.as_dict()["types"], error.instance)]
+def _wrong_type(error: ValidationError, schema: SchemaLookup) -> list[Violation]:
+    types: list[str] = error.kind.as_dict()["types"]
+    fault = schema.at_fault(error)
+    return [_type_violation(error.instance_path, types, error.instance, fault)]
 
 
-def _type_violation(path: Path, types: Sequence[str], instance: Any) -> Violation:
-    expected, got = " or ".join(sorted(types, key=lambda name: name == "null")), _preview(instance)
-    facts: JsonObject = {"expected": expected, "got": got}
-    meant = unquoted(instance, types)
-    if meant is not None:
-        facts["suggestion"] = meant
-        return _violation(path, f"must be {expected}, got {got}: write {encode_value(meant)}", **facts)
-    return _violation(path, f"must be {expected}, got {got}", **facts)
+def _type_violation(
+    path: Path, types: Sequence[str], instance: Any, schema: Mapping[str, JsonValue]
+) -> Violation:
+    """`schema`: the one at fault, which may say more than the types."""
+    alone = " or ".join(sorted(types, key=lambda name: name == "null"))
+    expected = alone if len(types) > 1 and "type" in schema else wanted(dict(schema)) or alone
+    meant = unquoted(instance, types, schema)
+    if meant is None:
+        return _must_be(path, expected, instance)
+    return _must_be(path, expected, instance, f": write {encode_value(meant)}", suggestion=meant)
 
 
-def unquoted(instance: Any, types: Sequence[str]) -> JsonValue:
-    """The number, boolean, list or object that was meant where its JSON came inside a string."""
-    if not isinstance(instance, str) or len(instance) > _PREVIEW_CHARS:
-        return None
-    try:
-        value = json.loads(instance)
-    except (ValueError, RecursionError):
-        return None
-    name = type_name(value)
-    fits = name in types or (name == "integer" and "number" in types)
-    return value if fits and value == value and abs(value if name in _NUMBERS else 0) < 2**53 else None
-
-
-def _missing(error: ValidationError, schema: JsonObject) -> list[Violation]:
+def _missing(error: ValidationError, schema: SchemaLookup) -> list[Violation]:
     name = error.kind.as_dict()["property"]
-    expected = _wanted(known_properties(error, schema).get(name))
-    path = [*error.instance_path, name]
-    return [
-        _violation(
-            path,
-            f"is missing{f' (it must be {expected})' if expected else ''}",
-            expected=expected or "a value",
-            got="nothing",
-        )
-    ]
+    place: Any = error.instance
+    expected = wanted(schema.declared(error, name))
+    problem = f"is missing{f' (it must be {expected})' if expected else ''}"
+    instead = misspelt(name, place, schema.all_properties(error))
+    if instead is not None and not schema.is_closed(error):
+        problem += f": the unknown key {preview_value(instead)} may be meant for it"
+    return [_violation([*error.instance_path, name], problem, expected or "a value", "nothing")]
 
 
-def _unknown(error: ValidationError, schema: JsonObject) -> list[Violation]:
-    known = known_properties(error, schema)
-    return [_unknown_key(error.instance_path, key, known) for key in error.kind.as_dict()["unexpected"]]
+def _unknown(error: ValidationError, schema: SchemaLookup) -> list[Violation]:
+    """Keys that are not declared."""
+    known = list(schema.known_properties(error))
+    patterns = schema.at_fault(error).get("patternProperties")
+    forms = list(patterns) if isinstance(patterns, dict) else []
+    keys: list[str] = error.kind.as_dict()["unexpected"]
+    return [_unknown_key([*error.instance_path, key], key, known, forms) for key in keys]
 
 
-def _unknown_key(path: Path, key: str, known: Mapping[str, JsonValue]) -> Violation:
-    allowed: list[JsonValue] = list(known)
-    facts: JsonObject = {"allowed": allowed[:_ALLOWED_SHOWN]}
+def _unknown_key(path: Path, key: str, known: list[str], forms: list[str]) -> Violation:
+    expected = _known_keys(known, forms) or "no key"
+    facts: JsonObject = {"allowed": [*known[:ALLOWED_SHOWN]]}
     near = nearest(key, known)
+    hint = f"; it must be {expected}"
     if near:
         facts["suggestion"] = near[0]
-        return _violation([*path, key], f"is not a known key: did you mean {encode_value(near[0])}?", **facts)
-    names = ", ".join(list(known)[:_ALLOWED_SHOWN])
-    return _violation([*path, key], f"is not a known key; known are: {names or 'none'}", **facts)
+        hint = f": did you mean {encode_value(near[0])}?"
+    got = f"the key {preview_value(key)}"
+    return _violation(path, f"is not a known key{hint}", expected, got, **facts)
 
 
-def _not_allowed(error: ValidationError, _schema: JsonObject) -> list[Violation]:
+def _known_keys(names: list[str], forms: list[str]) -> str:
+    choices = [f"one of the keys {one_of([*names]).removeprefix('one of ')}"] if names else []
+    choices += [f"a key that matches {form}" for form in forms[:ALLOWED_SHOWN]]
+    return " or ".join(choices)
+
+
+def _not_allowed(error: ValidationError, _schema: SchemaLookup) -> list[Violation]:
     facts = error.kind.as_dict()
+    instance: Any = error.instance
     options = facts["options"] if "options" in facts else [facts["expected_value"]]
-    shown = [_preview_value(option) for option in options[:_ALLOWED_SHOWN]]
-    more = f" or {len(options) - len(shown)} others" if len(options) > len(shown) else ""
-    told: JsonObject = {
-        "expected": ("one of " if len(options) > 1 else "") + ", ".join(shown) + more,
-        "got": _preview(error.instance),
-        "allowed": options[:_ALLOWED_SHOWN],
-    }
+    told: JsonObject = {"allowed": options[:ALLOWED_SHOWN]}
     hint = ""
-    texts = [option for option in options if isinstance(option, str)]
-    if isinstance(error.instance, str) and (near := nearest(error.instance, texts)):
-        told["suggestion"] = near[0]
-        hint = f": did you mean {_preview_value(near[0])}?"
-    return [_violation(error.instance_path, f"must be {told['expected']}, got {told['got']}{hint}", **told)]
+    near = nearest_option(instance, options)
+    if near is not None:
+        told["suggestion"] = near
+        hint = f": did you mean {preview_value(near)}?"
+    return [_must_be(error.instance_path, one_of(options), instance, hint, **told)]
 
 
-def _bad_key(error: ValidationError, _schema: JsonObject) -> list[Violation]:
+def _bad_key(error: ValidationError, schema: SchemaLookup) -> list[Violation]:
     inner: ValidationError = error.kind.as_dict()["error"]
     key = str(inner.instance)
-    return [_violation([*error.instance_path, key], f"is not an allowed key: {_cut(inner.message, 200)}")]
+    rule = next(iter(_told([inner], schema)))
+    facts: JsonObject = {name: rule[name] for name in ("allowed", "suggestion") if name in rule}
+    problem = f"is not an allowed key: a key must be {rule['expected']}"
+    got = f"the key {preview_value(key)}"
+    return [_violation([*error.instance_path, key], problem, str(rule["expected"]), got, **facts)]
 
 
-def _no_alternative(error: ValidationError, schema: JsonObject) -> list[Violation]:
+def _no_alternative(error: ValidationError, schema: SchemaLookup) -> list[Violation]:
     """Every alternative was refused: tell of the closest one, or of the types if only these are wrong."""
-    branches: list[list[ValidationError]] = error.kind.as_dict()["context"]
-    if any(not branch for branch in branches):
-        return [
-            _violation(error.instance_path, "fits more than one of the alternatives, and must fit just one")
-        ]
-    types = [_type_mismatch(branch, error.instance_path) for branch in branches]
-    if all(types):
-        wanted = list(dict.fromkeys(name for names in types for name in names))
-        return [_type_violation(error.instance_path, wanted, error.instance)]
-    candidates = [branch for branch, names in zip(branches, types, strict=True) if not names]
-    closest = min(candidates, key=_distance)
-    violations = describe(closest, schema)
-    if len(candidates) > 1:
-        for found in violations:
-            found["message"] = f"{found['message']} (for the closest of {len(candidates)} alternatives)"
+    found = alternatives(error)
+    if found.fitting:
+        expected = "what fits just one of the alternatives"
+        problem = f"fits more than one of the alternatives ({found.fitting}), and must fit just one"
+        return [_violation(error.instance_path, problem, expected, preview(error.instance))]
+    if found.types:
+        fault = schema.at_fault(error)
+        return [_type_violation(error.instance_path, found.types, error.instance, fault)]
+    violations = _told(found.closest, schema)
+    if found.candidates > 1:
+        for one in violations:
+            one["message"] = f"{one['message']} (for the closest of {found.candidates} alternatives)"
     return violations
 
 
-def _type_mismatch(branch: list[ValidationError], path: Path) -> list[str]:
-    """The types that an alternative wanted, where it was refused for its type alone."""
-    first = branch[0]
-    if len(branch) == 1 and first.kind.name == "type" and list(first.instance_path) == list(path):
-        names: list[str] = first.kind.as_dict()["types"]
-        return names
-    return []
+def _too_few_or_many(error: ValidationError, schema: SchemaLookup) -> list[Violation]:
+    """`contains`, with `minContains` and `maxContains`."""
+    fault = schema.at_fault(error)
+    fitting = wanted(fault.get("contains"))
+    such = f"that {{}} {fitting}" if fitting else "that {} what “contains” in the schema says"
+    low, high = fault.get("minContains", 1), fault.get("maxContains")
+    limits = [f"at least {low}"] if low or high is None else []
+    limits += [] if high is None else [f"at most {high}"]
+    last = high if high is not None else low
+    noun = counted(last, "item").partition(" ")[2]
+    expected = f"an array with {' and '.join(limits)} {noun} {such.format('is' if last == 1 else 'are')}"
+    return [_must_be(error.instance_path, expected, error.instance)]
 
 
-def _distance(branch: list[ValidationError]) -> tuple[int, int]:
-    """How far an alternative is from what was given: a wrong tag (`kind`, `type`) means another one."""
-    tags = sum(error.kind.name in {"const", "enum"} for error in branch)
-    return tags, len(branch)
+def _forbidden(error: ValidationError, _schema: SchemaLookup) -> list[Violation]:
+    """`not`."""
+    schema = error.kind.as_dict()["schema"]
+    refused = wanted(schema) or f"what fits {cut(encode_value(schema), _FOREIGN_CHARS)}"
+    return [_must_be(error.instance_path, f"anything but {refused}", error.instance)]
 
 
-def known_properties(error: ValidationError, schema: JsonObject) -> Mapping[str, JsonValue]:
-    """The properties that the schema at fault declares."""
-    place: JsonValue = schema
-    for part in error.schema_path[:-1]:
-        if isinstance(place, dict):
-            place = place.get(str(part))
-        elif isinstance(place, list) and isinstance(part, int) and part < len(place):
-            place = place[part]
-    properties = place.get("properties") if isinstance(place, dict) else None
-    return properties if isinstance(properties, dict) else {}
+def _nothing_allowed(error: ValidationError, _schema: SchemaLookup) -> list[Violation]:
+    """The schema `false`."""
+    return [_violation(error.instance_path, "is not allowed here", "nothing", preview(error.instance))]
 
 
-def _wanted(schema: JsonValue) -> str:
-    """What a property must be, in a few words, or ""."""
-    if not isinstance(schema, dict):
-        return ""
-    options = schema.get("enum")
-    if isinstance(options, list):
-        return f"one of {', '.join(_preview_value(option) for option in options[:_ALLOWED_SHOWN])}"
-    types = schema.get("type")
-    return " or ".join(str(name) for name in types) if isinstance(types, list) else str(types or "")
-
-
-_NUMBERS: Final = {"integer", "number"}
-_TYPE_NAMES: Final = {
-    type(None): "null",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    str: "string",
-    list: "array",
-}
-
-
-def type_name(value: Any) -> str:
-    """The JSON type of a value; whole numbers are told apart."""
-    return _TYPE_NAMES.get(type(value), "object")
-
-
-def _preview(value: Any) -> str:
-    """The type of a value, and the value where that says more."""
-    name = type_name(value)
-    if name == "null":
-        return name
-    if name in {"array", "object"}:
-        return name if value else f"empty {name}"
-    return f"{name} {_preview_value(value)}"
-
-
-def _preview_value(value: Any) -> str:
-    return _cut(encode_value(value), _PREVIEW_CHARS)
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-type _Describer = Callable[[ValidationError, JsonObject], list[Violation]]
+type _Describer = Callable[[ValidationError, SchemaLookup], list[Violation]]
+type _Facts = Mapping[str, Any]
 
 _SPECIAL: Final[Mapping[str, _Describer]] = {
     "type": _wrong_type,
@@ -300,20 +256,35 @@ _SPECIAL: Final[Mapping[str, _Describer]] = {
     "propertyNames": _bad_key,
     "anyOf": _no_alternative,
     "oneOf": _no_alternative,
+    "contains": _too_few_or_many,
+    "not": _forbidden,
+    "falseSchema": _nothing_allowed,
 }
 
-_WORDING: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
-    "minimum": lambda facts: f"at least {facts['limit']}",
-    "exclusiveMinimum": lambda facts: f"more than {facts['limit']}",
-    "maximum": lambda facts: f"at most {facts['limit']}",
-    "exclusiveMaximum": lambda facts: f"less than {facts['limit']}",
-    "multipleOf": lambda facts: f"a multiple of {facts['multiple_of']}",
-    "minLength": lambda facts: f"at least {facts['limit']} characters long",
-    "maxLength": lambda facts: f"at most {facts['limit']} characters long",
-    "minItems": lambda facts: f"at least {facts['limit']} items long",
-    "maxItems": lambda facts: f"at most {facts['limit']} items long",
-    "minProperties": lambda facts: f"an object of at least {facts['limit']} keys",
-    "maxProperties": lambda facts: f"an object of at most {facts['limit']} keys",
-    "pattern": lambda facts: f"text that matches {facts['pattern']}",
-    "uniqueItems": lambda _: "a list without equal items",
+
+def _in_range(words: str) -> Callable[[_Facts, _Facts], str]:
+    """The whole range where the schema has both ends of it, else the limit that is broken."""
+    return lambda facts, schema: (
+        number_range(schema) if "minimum" in schema and "maximum" in schema else f"{words} {facts['limit']}"
+    )
+
+
+_WORDING: Final[Mapping[str, Callable[[_Facts, _Facts], str]]] = {
+    "minimum": _in_range("at least"),
+    "exclusiveMinimum": _in_range("more than"),
+    "maximum": _in_range("at most"),
+    "exclusiveMaximum": _in_range("less than"),
+    "multipleOf": lambda facts, _: f"a multiple of {facts['multiple_of']}",
+    "minLength": lambda facts, _: f"at least {counted(facts['limit'], 'character')} long",
+    "maxLength": lambda facts, _: f"at most {counted(facts['limit'], 'character')} long",
+    "minItems": lambda facts, _: f"at least {counted(facts['limit'], 'item')} long",
+    "maxItems": lambda facts, _: f"at most {counted(facts['limit'], 'item')} long",
+    "minProperties": lambda facts, _: f"an object of at least {counted(facts['limit'], 'key')}",
+    "maxProperties": lambda facts, _: f"an object of at most {counted(facts['limit'], 'key')}",
+    "pattern": lambda facts, _: f"text that matches {facts['pattern']}",
+    "uniqueItems": lambda _, __: "a list without equal items",
+    "additionalItems": lambda facts, _: f"at most {counted(facts['limit'], 'item')} long",
+    "unevaluatedItems": lambda facts, _: (
+        f"a list without the items {', '.join(facts['unexpected'][:ALLOWED_SHOWN])}"
+    ),
 }

@@ -11,8 +11,9 @@ from pedelec.call_text import CallFacts
 from pedelec.doors import MCP
 from pedelec.errors import Code, PedelecError
 from pedelec.json_text import JsonObject, JsonValue, encode_value
+from pedelec_core.near_misses import nearest
 from pedelec_core.registry import Tool, ToolRegistry
-from pedelec_core.violations import args_invalid, nearest
+from pedelec_core.violations import args_invalid, unusable
 
 from .catalogue import App, Catalogue, Entry
 from .instructions import guidance_of
@@ -122,7 +123,8 @@ def target(catalogue: Catalogue, args: JsonObject) -> Target:
             where the app has no such tab.
     """
     if "name" not in args:
-        raise args_invalid([{"path": "", "message": 'they need the key "name"'}], tool=CALL_NAME)
+        missing = unusable('they need the key "name"', "a tool's name", "nothing", ["name"])
+        raise args_invalid([missing], tool=CALL_NAME)
     name, thread_id = str(args["name"]), args.get("threadId")
     entry = catalogue.entries.get(name)
     arguments = args.get("arguments", {})

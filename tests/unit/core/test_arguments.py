@@ -46,6 +46,8 @@ def parse_refusal(text: str, **limits: int) -> PedelecError:
     with pytest.raises(PedelecError) as caught:
         parse_args(text, Limits(**limits))
     assert caught.value.code == Code.TOOL_ARGS_INVALID
+    assert caught.value.details is not None
+    assert {"path", "message", "expected", "got"} <= set(caught.value.details["violations"][0])
     return caught.value
 
 
@@ -130,7 +132,7 @@ def test_every_violation_is_told_at_once_with_its_pointer() -> None:
 
 def test_a_wrong_type_tells_what_is_expected_and_what_came() -> None:
     violation = only({"x": [1]}, properties={"x": {"type": ["string", "null"]}})
-    assert (violation["expected"], violation["got"]) == ("string or null", "array")
+    assert (violation["expected"], violation["got"]) == ("string or null", "array [1]")
 
 
 @pytest.mark.parametrize(
@@ -161,6 +163,8 @@ def test_a_misspelt_key_is_told_with_the_nearest_valid_one() -> None:
         {
             "path": "/dpeth",
             "message": '$.dpeth is not a known key: did you mean "depth"?',
+            "expected": 'one of the keys "depth", "width"',
+            "got": 'the key "dpeth"',
             "allowed": ["depth", "width"],
             "suggestion": "depth",
         }
@@ -220,17 +224,81 @@ def test_more_than_one_fitting_alternative_is_told_as_such() -> None:
         ({"multipleOf": 3}, 4, "a multiple of 3"),
         ({"minLength": 2}, "x", "at least 2 characters long"),
         ({"maxLength": 2}, "xxx", "at most 2 characters long"),
-        ({"minItems": 1}, [], "at least 1 items long"),
-        ({"maxItems": 1}, [1, 2], "at most 1 items long"),
-        ({"minProperties": 1}, {}, "an object of at least 1 keys"),
+        ({"minItems": 1}, [], "at least 1 item long"),
+        ({"maxItems": 1}, [1, 2], "at most 1 item long"),
+        ({"minProperties": 1}, {}, "an object of at least 1 key"),
         ({"maxProperties": 0}, {"a": 1}, "an object of at most 0 keys"),
         ({"pattern": "^a"}, "b", "text that matches ^a"),
         ({"uniqueItems": True}, [1, 1], "a list without equal items"),
         ({"const": "x"}, "y", '"x"'),
+        ({"minimum": 0, "maximum": 9}, 10, "from 0 to 9"),
+        ({"type": "integer", "minimum": 0, "maximum": 9}, "x", "integer from 0 to 9"),
+        ({"type": "string", "minLength": 1, "maxLength": 9}, 1, "string of 1 to 9 characters"),
+        ({"contains": {"const": 1}}, [2], "an array with at least 1 item that is 1"),
+        (
+            {"contains": {"type": "string"}, "minContains": 2, "maxContains": 3},
+            ["a"],
+            "an array with at least 2 and at most 3 items that are string",
+        ),
+        (
+            {"contains": {"const": 1}, "minContains": 0, "maxContains": 1},
+            [1, 1],
+            "an array with at most 1 item that is 1",
+        ),
+        ({"not": {"type": "integer"}}, 1, "anything but integer"),
+        ({"not": {"required": ["a"]}}, {"a": 1}, 'anything but what fits {"required":["a"]}'),
+        ({"prefixItems": [{}], "unevaluatedItems": False}, [1, 2], "a list without the items 2"),
+        ({"oneOf": [{"minimum": 1}, {"type": "number"}]}, 2, "what fits just one of the alternatives"),
+        (
+            {"anyOf": [{"type": "integer", "minimum": 3}, {"type": "null"}]},
+            "x",
+            "integer of at least 3 or null",
+        ),
+        (False, 1, "nothing"),
     ],
 )
-def test_each_bound_is_told_in_words(schema: JsonObject, value: Any, expected: str) -> None:
+def test_each_bound_is_told_in_words(schema: Any, value: Any, expected: str) -> None:
     assert only({"v": value}, properties={"v": schema})["expected"] == expected
+
+
+def test_a_key_that_is_none_of_those_allowed_is_told_with_their_form_or_names() -> None:
+    forms = {"patternProperties": {"^S_": {}}, "additionalProperties": False}
+    assert only({"T_a": 1}, **forms)["expected"] == "a key that matches ^S_"
+    named = only({"v": {"ap": 1}}, properties={"v": {"propertyNames": {"enum": ["api", "web"]}}})
+    assert (named["path"], named["suggestion"], named["allowed"]) == ("/v/ap", "api", ["api", "web"])
+    parts = [{"properties": {"color": {}}}, {"$ref": "#/$defs/At"}]
+    split = {"allOf": parts, "$defs": {"At": {"properties": {"x": {}}}}, "unevaluatedProperties": False}
+    assert only({"colour": 1}, **split)["suggestion"] == "color"
+
+
+def test_an_option_in_or_out_of_quotation_marks_is_the_same() -> None:
+    assert only({"v": "2"}, properties={"v": {"enum": [1, 2]}})["suggestion"] == 2
+    assert only({"v": 2}, properties={"v": {"enum": ["1", "2"]}})["suggestion"] == "2"
+
+
+def test_no_value_is_suggested_that_would_be_refused_in_turn() -> None:
+    assert "suggestion" not in only({"v": "12"}, properties={"v": {"type": "integer", "maximum": 10}})
+
+
+def test_a_missing_value_is_told_with_the_undeclared_key_that_may_stand_for_it() -> None:
+    fields = {"fileName": {"$ref": "#/$defs/Name"}}
+    violation = only(
+        {"filename": 1}, properties=fields, required=["fileName"], **{"$defs": {"Name": {"type": "string"}}}
+    )
+    assert (violation["path"], violation["expected"]) == ("/fileName", "string")
+    assert 'the unknown key "filename" may be meant for it' in violation["message"]
+
+
+def test_what_came_is_shown_short() -> None:
+    def got(value: Any) -> str:
+        text: str = only({"v": value}, properties={"v": {"const": 0}})["got"]
+        return text
+
+    assert got([1, "a"]) == 'array [1,"a"]'
+    assert got(["x" * 100] * 3) == "array of 3 items"
+    assert got({"a": [1]}) == "object of 1 key"
+    assert got("x" * 5_000).startswith("string of 5000 characters")
+    assert len(got("x" * 5_000)) < 100
 
 
 @pytest.mark.parametrize(
@@ -250,6 +318,7 @@ def test_every_other_keyword_is_told_with_its_path(schema: Any) -> None:
     value: Any = [2] if isinstance(schema, dict) and "contains" in schema else {"k": 1}
     found = violations({"v": value}, properties={"v": schema})
     assert all(violation["path"].startswith("/v") for violation in found)
+    assert all(violation["expected"] and violation["got"] for violation in found)
 
 
 def test_many_violations_are_cut_and_long_values_are_not_echoed() -> None:

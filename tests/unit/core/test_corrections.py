@@ -68,9 +68,51 @@ def test_what_cannot_be_told_is_not_made_up(args: JsonObject) -> None:
     assert meant(args) is None
 
 
-def test_a_schema_with_alternatives_is_left_alone() -> None:
-    schema: JsonObject = {"type": "object", "properties": {"a": {"oneOf": [{"const": 1}, {"const": 2}]}}}
-    assert meant({"a": "1"}, schema) is None
+def shape(kind: str, size: str) -> JsonObject:
+    return {
+        "type": "object",
+        "properties": {"kind": {"const": kind}, size: {"type": "number"}},
+        "required": ["kind", size],
+        "additionalProperties": False,
+    }
+
+
+ALTERNATIVES: JsonObject = {
+    "type": "object",
+    "properties": {
+        "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "level": {"enum": [1, 2, 3]},
+        "shape": {"oneOf": [shape("circle", "radius"), shape("square", "side")]},
+        "fileName": {"type": "string"},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("args", "fixed"),
+    [
+        ({"limit": "7"}, {"limit": 7}),
+        ({"level": "2"}, {"level": 2}),
+        ({"shape": {"kind": "circel", "radius": 1}}, {"shape": {"kind": "circle", "radius": 1}}),
+        ({"shape": {"kind": "square", "Side": "4"}}, {"shape": {"kind": "square", "side": 4}}),
+        ({"limit": "many"}, None),
+        ({"shape": {"kind": "star"}}, None),
+    ],
+)
+def test_of_alternatives_the_closest_is_corrected(args: JsonObject, fixed: JsonObject | None) -> None:
+    assert meant(args, ALTERNATIVES) == fixed
+
+
+def test_an_undeclared_key_is_taken_for_the_missing_one_that_it_is_almost_like() -> None:
+    schema = ALTERNATIVES | {"required": ["fileName"]}
+    assert meant({"filename": "a"}, schema) == {"fileName": "a"}
+    assert meant({"folder": "a"}, schema) is None
+
+
+def test_a_value_is_not_unquoted_to_one_that_is_refused_in_turn() -> None:
+    schema: JsonObject = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 10}}}
+    assert meant({"n": "10"}, schema) == {"n": 10}
+    assert meant({"n": "12"}, schema) is None
 
 
 def test_many_mistakes_are_left_alone() -> None:
