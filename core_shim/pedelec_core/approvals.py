@@ -33,14 +33,14 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovalTimes:
+class ApprovalLimits:
     """How long people are given, and how often they may be asked. Seconds, and numbers of requests."""
 
-    patience: float = 120
+    seconds: float = 120.0
     """From a request to its end without a word."""
-    rejected_for: float = 300
+    rejected_seconds: float = 300.0
     """From a rejection to the next time that the origin may ask. `pedelec-core approve` needs no asking."""
-    window: float = 600
+    window_seconds: float = 600.0
     """The time in which requests are counted."""
     per_origin: int = 4
     """Requests of one origin within the window."""
@@ -50,6 +50,8 @@ class ApprovalTimes:
     """Requests that wait at once: more than a person can tell apart."""
     waiters: int = 32
     """Pages of one origin that wait for its one request."""
+    per_page: int = 8
+    """Requests of one connection that wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +117,8 @@ class Settled:
 class Approvals:
     """All requests of one Core. Times are of a monotonic clock, in seconds."""
 
-    def __init__(self, times: ApprovalTimes | None = None) -> None:
-        self._times = times or ApprovalTimes()
+    def __init__(self, limits: ApprovalLimits | None = None) -> None:
+        self._limits = limits or ApprovalLimits()
         self._pending: dict[str, Pending] = {}  # by origin, the oldest first
         self._refused_until: dict[str, float] = {}
         self._asked: deque[tuple[float, str]] = deque()  # when and by whom, within the window
@@ -141,9 +143,9 @@ class Approvals:
         known = self._pending.get(origin)
         if known is None:
             self._count(origin, now)
-            known = self._pending[origin] = Pending(origin, claim, now + self._times.patience, [waiter])
+            known = self._pending[origin] = Pending(origin, claim, now + self._limits.seconds, [waiter])
             return known, True
-        if len(known.waiters) >= self._times.waiters:
+        if len(known.waiters) >= self._limits.waiters:
             raise _too_many(known.until - now)
         known.waiters.append(waiter)
         says_more = bool(claim.tools) and not known.claim.tools
@@ -167,7 +169,7 @@ class Approvals:
     def refuse(self, origin: str, now: float) -> None:
         """Have an origin's requests refused for a while: a person has just said no to it."""
         self._refused_until = {each: until for each, until in self._refused_until.items() if until > now}
-        self._refused_until[origin] = now + self._times.rejected_for
+        self._refused_until[origin] = now + self._limits.rejected_seconds
 
     def settle_approved(self, is_approved: Callable[[str], bool], now: float) -> list[Settled]:
         """End the requests of origins that were approved by other ways meanwhile."""
@@ -184,15 +186,15 @@ class Approvals:
         return [ended for origin in over if (ended := self.settle(origin, Verdict.UNANSWERED, now))]
 
     def _count(self, origin: str, now: float) -> None:
-        while self._asked and self._asked[0][0] <= now - self._times.window:
+        while self._asked and self._asked[0][0] <= now - self._limits.window_seconds:
             self._asked.popleft()
-        if len(self._pending) >= self._times.pending:
+        if len(self._pending) >= self._limits.pending:
             raise _too_many(min(pending.until for pending in self._pending.values()) - now)
         of_origin = [moment for moment, each in self._asked if each == origin]
-        if len(of_origin) >= self._times.per_origin:
-            raise _too_many(of_origin[0] + self._times.window - now)
-        if len(self._asked) >= self._times.in_all:
-            raise _too_many(self._asked[0][0] + self._times.window - now)
+        if len(of_origin) >= self._limits.per_origin:
+            raise _too_many(of_origin[0] + self._limits.window_seconds - now)
+        if len(self._asked) >= self._limits.in_all:
+            raise _too_many(self._asked[0][0] + self._limits.window_seconds - now)
         self._asked.append((now, origin))
 
 

@@ -2,8 +2,8 @@
 
 Owns the limits' names, defaults and bounds, and how an option sets one (`pedelec-core serve --limit`). What a
 message may hold is announced to pages and stands in `pedelec.protocol.Limits`; what one session may have
-running stands in `invocation.CallLimits`. Does no I/O and reads no clock. What is told to whoever goes over
-a limit is the business of whoever holds it.
+running stands in `invocation.CallLimits`; how often people are asked in `approvals.ApprovalLimits`. Does no
+I/O and reads no clock. What is told to whoever goes over a limit is the business of whoever holds it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from pedelec.protocol import Limits
+from pedelec_core.approvals import ApprovalLimits
 from pedelec_core.invocation import CallLimits
 
 
@@ -66,6 +67,8 @@ class ConnectionLimits:
     """To Core's port, of whatever kind."""
     connections_per_origin: int = 256
     """WebSockets of pages."""
+    strangers: int = 64
+    """WebSockets of pages whose origins are not approved."""
     local_connections: int = 256
     """On the local socket."""
     unsent_bytes: int = 16 * 1024 * 1024
@@ -86,6 +89,7 @@ class CoreLimits:
     calls: CallLimits = field(default_factory=CallLimits)
     offers: OfferLimits = field(default_factory=OfferLimits)
     pages: PageLimits = field(default_factory=PageLimits)
+    approvals: ApprovalLimits = field(default_factory=ApprovalLimits)
     connections: ConnectionLimits = field(default_factory=ConnectionLimits)
 
     def by_name(self) -> dict[str, int | float]:
@@ -96,14 +100,15 @@ class CoreLimits:
 MAX_VALUE: Final = 2**31
 """No limit is set above this; whoever wants none sets it high."""
 
-_PREFIXES: Final = {"wire": "", "calls": "calls-", "offers": "", "pages": "", "connections": ""}
+_PREFIXES: Final = {"calls": "calls-", "approvals": "approval-"}
+"""By group; the others have none."""
 
 
 def _places() -> Iterator[tuple[str, str, str]]:
     """Each limit: its name, its group and its member in there."""
     for group in fields(CoreLimits):
         for member in fields(_group_type(group.name)):
-            name = _PREFIXES[group.name] + member.name.removeprefix("max_").replace("_", "-")
+            name = _PREFIXES.get(group.name, "") + member.name.removeprefix("max_").replace("_", "-")
             yield name, group.name, member.name
 
 

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Final, Protocol
+from typing import Protocol
 
 from pedelec import json_safe
 from pedelec.errors import Code, PedelecError
@@ -62,11 +62,6 @@ CLOSE_POLICY_VIOLATION = 1008  # RFC 6455, section 7.4.1
 CLOSE_TRY_AGAIN_LATER = 1013  # the registry of RFC 6455, section 11.7
 CLOSE_REPLACED = 4001  # RFC 6455, section 7.4.2: ours to choose
 
-MAX_STRANGERS: Final = 64
-"""Connections of origins that are not approved, at once."""
-MAX_REQUESTS_OF_STRANGER: Final = 8
-"""Requests of one such connection that wait for a person."""
-
 
 class Approver(Protocol):
     """Who knows which origins are approved, and has a person asked about others (`approval_desk`)."""
@@ -106,7 +101,7 @@ class PageDesk:
     def opened(self, connection: PageConnection) -> None:
         """A page's connection is open. Its first frame has to be `hello`."""
         page = ConnectedPage(connection, self._hub, next(self._numbers))
-        if self._is_stranger(page) and self._strangers() >= MAX_STRANGERS:
+        if self._is_stranger(page) and self._strangers() >= self._hub.limits.connections.strangers:
             connection.close(CLOSE_TRY_AGAIN_LATER, "too many pages ask for approval")
             return
         try:
@@ -271,7 +266,7 @@ class PageDesk:
         request_id = message.request_id
         if request_id in page.waiting:
             raise ProtocolError("The request waits already.", request_id=request_id)
-        if len(page.waiting) >= MAX_REQUESTS_OF_STRANGER:
+        if len(page.waiting) >= self._hub.limits.approvals.per_page:
             raise not_approved(page.connection.origin)
 
         def decided(error: PedelecError | None) -> None:

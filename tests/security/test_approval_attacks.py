@@ -6,14 +6,15 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from pathlib import Path
 
 import pytest
 from websockets.exceptions import ConnectionClosed
 
 from pedelec.json_text import JsonObject
-from pedelec.protocol import ApprovalPending, RequestApproval
-from pedelec_core.page_desk import MAX_STRANGERS
-from tests.harness import CoreProcess, PageClient, run_core
+from pedelec.protocol import ApprovalPending, RequestApproval, Response
+from pedelec_core.limits import ConnectionLimits
+from tests.harness import CoreProcess, PageClient, limits, run_core
 from tests.security.raw_http import host, send
 
 
@@ -71,7 +72,7 @@ def test_one_origin_asks_once_however_many_pages_and_requests_it_has(core: CoreP
 
 def test_pages_that_only_wait_cannot_take_all_connections(core: CoreProcess) -> None:
     with ExitStack() as stack:
-        for number in range(MAX_STRANGERS):
+        for number in range(ConnectionLimits().strangers):
             origin = f"https://{number}.evil.example"
             stack.enter_context(PageClient(core.url, origin=origin))
         with pytest.raises(ConnectionClosed) as caught:
@@ -79,6 +80,22 @@ def test_pages_that_only_wait_cannot_take_all_connections(core: CoreProcess) -> 
         assert caught.value.rcvd is not None
         assert caught.value.rcvd.code == 1013
         assert stack.enter_context(PageClient(core.url)).create_session()
+
+
+def test_who_is_let_wait_is_told_when_nobody_answers(tmp_path: Path) -> None:
+    with (
+        CoreProcess(tmp_path / "state", *limits(approval_seconds=0.5, approval_per_origin=1)) as core,
+        PageClient(core.url, origin="https://evil.example") as page,
+    ):
+        page.send(RequestApproval(request_id="a", tools=[]))
+        assert page.receive(ApprovalPending).timeout_ms <= 500
+        error = page.receive(Response).error
+        assert error is not None
+        assert error["code"] == "APPROVAL_TIMEOUT"
+        assert "https://evil.example: nobody answered" in core.log
+        error = page.request(RequestApproval(request_id="b", tools=[])).error
+        assert error is not None
+        assert (error["code"], error["class"]) == ("CREATE_SESSION_NOT_APPROVED", "retryable")
 
 
 def test_a_claim_cannot_write_lines_of_its_own_on_the_terminal(core: CoreProcess) -> None:

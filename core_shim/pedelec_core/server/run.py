@@ -25,7 +25,7 @@ from starlette.types import ASGIApp
 from pedelec_core import __version__
 from pedelec_core.agent_desk import AgentDesk
 from pedelec_core.approval_desk import ApprovalDesk, approve_or_say_why
-from pedelec_core.approvals import ApprovalTimes
+from pedelec_core.approvals import Approvals
 from pedelec_core.call_log import CallLog
 from pedelec_core.command_errors import CommandError
 from pedelec_core.hub import Hub
@@ -217,7 +217,7 @@ class Core:
             hub, desk, lambda origin: -1 if origin in guard.own_origins else self._origins.rank(origin)
         )
         token = self._state_dir.token()
-        approvals = ApprovalDesk(self._origins, guard.own_origins)
+        approvals = ApprovalDesk(self._origins, guard.own_origins, Approvals(self._options.limits.approvals))
         pages = PageDesk(hub, approvals)
         limits = self._options.limits
         inspector = self._inspector(hub, desk, guard)
@@ -263,7 +263,7 @@ class Core:
         return TerminalAsker(
             link=lambda key: approval_link(url, key),
             decide=lambda origin, approve: approve_or_say_why(approvals, origin, approve=approve),
-            patience=ApprovalTimes().patience,
+            patience=self._options.limits.approvals.seconds,
         )
 
     def _inspector(self, hub: Hub, desk: AgentDesk, guard: Guard) -> InspectorEndpoint:

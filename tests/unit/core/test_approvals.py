@@ -9,8 +9,8 @@ from pedelec_core.approvals import (
     MAX_DESCRIPTION_CHARS,
     MAX_NAME_CHARS,
     MAX_TOOLS_SHOWN,
+    ApprovalLimits,
     Approvals,
-    ApprovalTimes,
     Claim,
     ClaimedTool,
     Settled,
@@ -20,12 +20,14 @@ from pedelec_core.approvals import (
 
 A, B = "https://a.example", "https://b.example"
 NOBODY = Claim()
-TIMES = ApprovalTimes(patience=120, rejected_for=300, window=600, per_origin=4, in_all=20, pending=5)
+LIMITS = ApprovalLimits(
+    seconds=120, rejected_seconds=300, window_seconds=600, per_origin=4, in_all=20, pending=5
+)
 
 
 @pytest.fixture
 def approvals() -> Approvals:
-    return Approvals(TIMES)
+    return Approvals(LIMITS)
 
 
 def refused(approvals: Approvals, origin: str, now: float) -> dict[str, Any]:
@@ -68,7 +70,7 @@ def test_a_request_without_a_word_ends_after_two_minutes(approvals: Approvals) -
 
 
 def test_the_default_is_two_minutes() -> None:
-    assert ApprovalTimes().patience == 120
+    assert ApprovalLimits().seconds == 120
 
 
 def test_an_origin_has_one_request_and_everybody_in_it_hears_of_its_end(approvals: Approvals) -> None:
@@ -118,7 +120,7 @@ def test_a_revoked_origin_does_not_ask_at_once_again(approvals: Approvals) -> No
 
 
 def test_few_requests_wait_at_once(approvals: Approvals) -> None:
-    for number in range(TIMES.pending):
+    for number in range(LIMITS.pending):
         approvals.ask(f"https://{number}.example", NOBODY, "w", number)
     error = refused(approvals, A, 10)
     assert (error["code"], error["class"], error["retryAfterSeconds"]) == (
@@ -131,7 +133,7 @@ def test_few_requests_wait_at_once(approvals: Approvals) -> None:
 
 
 def test_one_origin_cannot_ask_over_and_over(approvals: Approvals) -> None:
-    for number in range(TIMES.per_origin):
+    for number in range(LIMITS.per_origin):
         approvals.ask(A, NOBODY, "w", number * 120)
         approvals.tick((number + 1) * 120)
     assert refused(approvals, A, 490)["retryAfterSeconds"] == 110
@@ -139,7 +141,7 @@ def test_one_origin_cannot_ask_over_and_over(approvals: Approvals) -> None:
 
 
 def test_many_origins_cannot_ask_over_and_over_either(approvals: Approvals) -> None:
-    for number in range(TIMES.in_all):
+    for number in range(LIMITS.in_all):
         origin = f"https://{number}.example"
         approvals.ask(origin, NOBODY, "w", number)
         approvals.settle(origin, Verdict.UNANSWERED, number)
@@ -148,7 +150,7 @@ def test_many_origins_cannot_ask_over_and_over_either(approvals: Approvals) -> N
 
 
 def test_one_request_has_room_for_so_many_pages(approvals: Approvals) -> None:
-    for number in range(TIMES.waiters):
+    for number in range(LIMITS.waiters):
         approvals.ask(A, NOBODY, str(number), 0)
     assert refused(approvals, A, 0)["class"] == "retryable"
 
