@@ -321,6 +321,7 @@ class AgentDesk:
             safe_to_repeat=tool.read_only or tool.idempotent,
             call_id=request.call_id,
             joins=request.joins,
+            approval=tool.approval,
         )
 
     def _session_for(self, request: ToolCallRequest) -> Session:

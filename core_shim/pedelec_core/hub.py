@@ -330,7 +330,7 @@ def _tool_call(session: Session, invocation: Invocation) -> ToolCall:
         tool=invocation.call.tool,
         timeout_ms=invocation.remaining_ms(now()),
         args=invocation.call.args,
-        approval=session.registry.get(invocation.call.tool).approval,
+        approval=invocation.call.approval,
     )
 
 

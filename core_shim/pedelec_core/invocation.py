@@ -56,6 +56,8 @@ class Call:
     """The caller's own name for the call: the same name is the same invocation."""
     joins: bool = True
     """Whether any equal call that is not acknowledged may answer this one, or only one that was abandoned."""
+    approval: str | None = None
+    """The tool's `approval` when the call was made: its offer may be gone when a page gets the call."""
 
     @property
     def key(self) -> tuple[str, str]:

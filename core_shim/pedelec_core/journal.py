@@ -53,6 +53,7 @@ _MIGRATIONS: Final = (
     "ALTER TABLE invocations RENAME COLUMN answered_by_page TO given_up",
     "ALTER TABLE sessions ADD COLUMN pages TEXT NOT NULL DEFAULT '[]'",
     "DROP INDEX invocations_by_session",
+    "ALTER TABLE invocations ADD COLUMN approval TEXT",
 )
 
 _CHECKPOINT_PAGES: Final = 4096

@@ -80,6 +80,7 @@ class InvocationRecord(NamedTuple):
     given_up: bool
     outcome: bytes | None
     late: bytes | None
+    approval: str | None
 
 
 def session_to_record(session: Session, seq_base: int, now: Instant) -> SessionRecord:
@@ -161,6 +162,7 @@ def to_record(invocation: Invocation, session_id: str, now: Instant) -> Invocati
         given_up=invocation.given_up,
         outcome=_pack(invocation.outcome),
         late=_pack(invocation.late),
+        approval=call.approval,
     )
 
 
@@ -185,6 +187,7 @@ def from_record(record: InvocationRecord, now: Instant, *, patience: float = 0) 
             safe_to_repeat=bool(record.safe_to_repeat),
             call_id=record.call_id,
             joins=bool(record.joins),
+            approval=record.approval,
         ),
         turn_id=record.turn_id,
         turn_started_at=record.turn_started_at,

@@ -13,8 +13,10 @@ from pedelec.protocol import (
     CreateSession,
     Hello,
     Message,
+    OfferTools,
     Response,
     ResultsConfirmed,
+    ResumeSession,
     SubmitToolResult,
     ToolCall,
     decode_from_core,
@@ -39,13 +41,13 @@ class Page:
     id = "connection"
     origin = "http://127.0.0.1:1"
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, instance_id: str = "page") -> None:
         self.desk = PageDesk(hub, EveryOrigin())
         self.received: list[CoreMessage] = []
         self.closed_with: tuple[int, str] | None = None
         self.probes = 0
         self.desk.opened(self)
-        self.say(Hello(protocol=PROTOCOL_VERSION, page_instance_id="page", sdk_version="0"))
+        self.say(Hello(protocol=PROTOCOL_VERSION, page_instance_id=instance_id, sdk_version="0"))
 
     def send(self, text: str) -> None:
         self.received.append(decode_from_core(text))
@@ -264,3 +266,28 @@ async def test_results_that_others_wrote_come_with_a_notice_before_them() -> Non
     assert told["read"]["notice"] == UNTRUSTED_NOTE
     assert "notice" not in told["look"]
     await hub.close()
+
+
+async def test_a_call_whose_tool_went_with_the_page_that_offered_it_reaches_the_page_that_comes_instead() -> (
+    None
+):
+    hub = Hub()
+    page = Page(hub)
+    page.create_session()
+    created = await page.next(Response)
+    assert created.result is not None
+    thread = str(created.result["sessionId"])
+    zoom: JsonObject = {
+        "name": "zoom",
+        "description": "Zoom.",
+        "argsSchema": {"type": "object"},
+        "approval": "always",
+    }
+    page.say(OfferTools(request_id="o", session_id=thread, tools=[zoom]))
+    page.desk.closed(page)
+    call = AgentDesk(hub).begin(ToolCallRequest(thread_id=thread, tool="zoom", args_text="{}"))
+    reloaded = Page(hub, "reloaded")
+    reloaded.say(ResumeSession(request_id="r", session_id=thread, last_seq=0))
+    told = await reloaded.next(ToolCall)
+    assert (told.tool, told.approval) == ("zoom", "always")
+    call.leave()

@@ -224,6 +224,11 @@ def test_an_error_survives_word_for_word() -> None:
     assert restored.error.to_wire() == error.to_wire()
 
 
+def test_what_a_person_has_to_approve_survives() -> None:
+    call = Call(tool="move", args=RawJson("{}"), args_key="key", timeout_ms=1, approval="always")
+    assert from_record(to_record(an_invocation(call=call), "ses_1", NOW), NOW).call == call
+
+
 def test_a_deadline_goes_on_while_core_is_away() -> None:
     record = to_record(an_invocation(), "ses_1", NOW)
     ten_seconds_later = Instant(5.0, NOW.epoch_ms + 10_000)
