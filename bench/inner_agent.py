@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import itertools
 import json
-import logging
 import statistics
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from typing import IO
 from bench.browsers import ROOT
 from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
 from pedelec_core.limits import with_settings
+from pedelec_core.main import set_up_logging
 from pedelec_core.server.run import Core, ServeOptions, prepared
 from tests.harness import WITHOUT_RATES
 
@@ -130,7 +130,7 @@ async def _call(desk: AgentDesk, tool: str, thread_id: str) -> str:
 
 def main(state_dir: str, site: str) -> None:
     """Serve and measure until stdin ends."""
-    logging.basicConfig(level=logging.INFO)
+    set_up_logging()
     limits = with_settings([word for word in WITHOUT_RATES if word != "--limit"])
     folders = {"state_dir": Path(state_dir), "site": Path(site)}
     with prepared(ServeOptions(host="127.0.0.1", port=0, limits=limits, **folders)) as core:

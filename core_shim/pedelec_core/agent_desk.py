@@ -5,6 +5,7 @@ request came in (command line, MCP) is the business of whoever calls this.
 """
 
 import asyncio
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -19,12 +20,14 @@ from pedelec_core.author_desk import AuthorDesk
 from pedelec_core.call_events import CallListener, Waiting
 from pedelec_core.call_watch import Attempt, CallWatch, facts_of
 from pedelec_core.failure_log import FailureLog
-from pedelec_core.hub import Hub, Waiter, new_id, now
+from pedelec_core.hub import Hub, Waiter, now
 from pedelec_core.invocation import Answer, Call, ClientAnswer, Decision
 from pedelec_core.loop_guard import LoopLimits
 from pedelec_core.page_text import UNTRUSTED_NOTE
 from pedelec_core.registry import parse_args
 from pedelec_core.sessions import Session
+
+_callers = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +102,7 @@ class RunningCall:
         self._call = call
         self._attempt = attempt
         self._failures = failures
-        self._caller = new_id("caller_")
+        self._caller = f"caller_{next(_callers)}"
         self._waiter = Waiter(asyncio.get_running_loop().create_future(), listener)
         decisions = admit(self._caller)
         replayed = next((each.invocation for each in decisions if isinstance(each, Answer)), None)

@@ -26,7 +26,7 @@ from pedelec_core.hub import Hub, PageConnection
 COUNTED_REQUESTS: Final = (CreateSession, ResumeSession, EndSession, RequestApproval, GetApprovalStatus)
 """Requests of which a page may have some unanswered. Results are not among them: calls have limits."""
 
-_CONFIRM_SECONDS: Final = 0.01
+_CONFIRM_SECONDS: Final = 0.05
 """How long the confirmation of a result waits for others: nobody waits for it, and each frame costs the page
 as much as a small call."""
 

@@ -40,8 +40,7 @@ class CallLimits:
     remember_seconds: float = 300.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(NamedTuple):
     """What an agent asks for, already validated."""
 
     tool: str

@@ -11,7 +11,6 @@ A settled invocation never changes. What a page says afterwards is kept as its l
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Final
 
 from pedelec.errors import PedelecError
@@ -353,7 +352,7 @@ class Invocations:
         invocation.state = State.SETTLED
         invocation.outcome = outcome
         invocation.settled_at = now.seconds
-        invocation.call = replace(invocation.call, args=_NO_ARGS)
+        invocation.call = invocation.call._replace(args=_NO_ARGS)
         invocation.questions.clear()
         invocation.answers.clear()
         del self._open[invocation.id]

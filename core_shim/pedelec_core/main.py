@@ -36,7 +36,7 @@ _LOG_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit status."""
     options = _parser().parse_args(argv)
-    _set_up_logging()
+    set_up_logging()
     try:
         status: int = options.run(options)
     except (CommandError, BundleError) as error:
@@ -47,7 +47,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _set_up_logging() -> None:
+def set_up_logging() -> None:
+    """Have everything logged to stderr, as cheaply as there is a line for each call."""
+    # Who logs, and from where, is found out for each line, whether or not the format shows it.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging._srcfile = None  # as the logging HOWTO says
     logging.basicConfig(level=logging.INFO, format=_LOG_FORMAT, stream=sys.stderr)
     logging.getLogger("mcp").setLevel(logging.WARNING)  # below that it tells the ids of its clients' sessions
     uvicorn = logging.getLogger("uvicorn.error")
