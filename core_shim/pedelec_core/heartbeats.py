@@ -80,15 +80,16 @@ class Heartbeats:
         # By the grid's time where it is in time, so that those who beat together go on doing so.
         late = asyncio.get_running_loop().time() - place * self._grid
         moment = place * self._grid + (late if late > self._grid else 0.0)
+        ping = encode(Ping(id=next(self._ping_ids)))  # once for all: pages tell it from earlier ones, no more
         for heart in self._due.pop(place):
             if self._hearts.get(heart.connection.id) is heart:
-                self._beat(heart, moment)
+                self._beat(heart, moment, ping)
 
-    def _beat(self, heart: _Heart, moment: float) -> None:
+    def _beat(self, heart: _Heart, moment: float, ping: str) -> None:
         connection = heart.connection
         match heart.pulse.beat(moment):
             case Beat.PING:
-                connection.send(encode(Ping(id=next(self._ping_ids))))
+                connection.send(ping)
             case Beat.PROBE:
                 self._hub.page_answers(connection, answers=False)
                 connection.probe()
