@@ -281,7 +281,8 @@ _WORDING: Final[Mapping[str, Callable[[_Facts, _Facts], str]]] = {
     "maxItems": lambda facts, _: f"at most {counted(facts['limit'], 'item')} long",
     "minProperties": lambda facts, _: f"an object of at least {counted(facts['limit'], 'key')}",
     "maxProperties": lambda facts, _: f"an object of at most {counted(facts['limit'], 'key')}",
-    "pattern": lambda facts, _: f"text that matches {facts['pattern']}",
+    # A match that was given up has no pattern among its facts.
+    "pattern": lambda facts, schema: f"text that matches {facts.get('pattern', schema.get('pattern'))}",
     "uniqueItems": lambda _, __: "a list without equal items",
     "additionalItems": lambda facts, _: f"at most {counted(facts['limit'], 'item')} long",
     "unevaluatedItems": lambda facts, _: (
