@@ -190,8 +190,7 @@ class AgentDesk:
                 `TOOL_LOOP_STOPPED`, …;
                 `JOURNAL_UNAVAILABLE` while nothing can be written down).
         """
-        if self._hub.commits.failure is not None:
-            raise self._hub.commits.failure
+        failure = self._hub.commits.failure
         session = self._session_for(request)
         attempt = self._watch.attempt(
             session, request.tool, request.args_text, door=request.door, is_guarded=not request.replay
@@ -202,8 +201,13 @@ class AgentDesk:
         try:
             call = self._checked(session, request)
         except PedelecError as error:
-            raise attempt.refused(error, now().seconds) from None
-        attempt.admit(call, now().seconds)
+            raise failure or attempt.refused(error, now().seconds) from None
+        if session.calls.is_retry(call, now()):
+            attempt.rejoin(call)
+        elif failure is not None:
+            raise failure
+        else:
+            attempt.admit(call, now().seconds)
         try:
             failures = self._authors.log_of(session)
             return RunningCall(
@@ -234,7 +238,7 @@ class AgentDesk:
         if call.key != invocation.call.key:
             raise call_errors.call_id_conflict(invocation_id, invocation.call.tool)
         attempt = self._watch.attempt(session, request.tool, request.args_text, door=request.door)
-        attempt.admit(call, now().seconds)
+        attempt.rejoin(call)
         return RunningCall(
             self._hub,
             session,

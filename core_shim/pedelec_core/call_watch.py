@@ -66,6 +66,10 @@ class Attempt:
         """The call is in order. Raises `TOOL_LOOP_STOPPED` where it must not run all the same."""
         self._enter(call.args_key, now)
 
+    def rejoin(self, call: Call) -> None:
+        """The call is a retry and runs nothing. It is never stopped: its answer may have got lost."""
+        self._key = AttemptedCall(self._tool, call.args_key)
+
     def refused(self, error: PedelecError, now: float) -> PedelecError:
         """The call is not in order: what to tell the agent (`TOOL_LOOP_STOPPED` from the fifth time on)."""
         try:

@@ -104,6 +104,13 @@ class Invocations:
         invocation.callers[caller] = False
         return []
 
+    def is_retry(self, call: Call, now: Instant) -> bool:
+        """Whether a call would join or replay an earlier one, and so run nothing."""
+        try:
+            return self._memory.earlier(call, now) is not None
+        except PedelecError:  # its name is taken: it is refused, whatever else there is to say
+            return False
+
     def has_answer(self, call: Call, now: Instant) -> bool:
         """Whether a call would be answered at once, with what an equal one before it came to."""
         earlier = self._memory.earlier(call, now)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pedelec.errors import PedelecError
 from pedelec.json_text import JsonObject, RawJson
 from pedelec.protocol import (
     PROTOCOL_VERSION,
@@ -27,6 +28,7 @@ from pedelec_core.hub import Hub
 from pedelec_core.invocation import CallLimits
 from pedelec_core.journal import Batch, Journal, JournalError
 from pedelec_core.limits import CoreLimits
+from pedelec_core.loop_guard import LoopLimits
 from pedelec_core.page_desk import PageDesk
 from pedelec_core.page_text import UNTRUSTED_NOTE
 from pedelec_core.sessions import SessionTimes
@@ -181,6 +183,7 @@ async def test_while_the_journal_fails_results_are_delivered_and_nothing_new_is_
         )
     )
     assert (await asking).to_wire()["ok"]
+    assert (await move(desk)).answer.replayed
     with pytest.raises(JournalError) as refused:
         await move(desk, '{"x":1}')
     assert refused.value.to_wire()["class"] == "retryable"
@@ -291,3 +294,24 @@ async def test_a_call_whose_tool_went_with_the_page_that_offered_it_reaches_the_
     told = await reloaded.next(ToolCall)
     assert (told.tool, told.approval) == ("zoom", "always")
     call.leave()
+
+
+async def test_an_agent_that_is_stopped_still_gets_the_answer_that_it_is_owed() -> None:
+    hub = Hub()
+    page = Page(hub)
+    page.create_session()
+    await page.next(Response)
+    desk = AgentDesk(hub, LoopLimits(failures=2))
+    cut_off = asyncio.create_task(move(desk))
+    call = await page.next(ToolCall)
+    cut_off.cancel()
+    for code in ("TOOL_NOT_FOUND", "TOOL_NOT_FOUND", "TOOL_LOOP_STOPPED"):
+        with pytest.raises(PedelecError, match=code):
+            desk.begin(ToolCallRequest(thread_id=None, tool="nothing", args_text="{}"))
+    retry = asyncio.create_task(move(desk))
+    page.say(
+        SubmitToolResult(
+            request_id="s", session_id=call.session_id, tool_request_id=call.tool_request_id, result=1
+        )
+    )
+    assert (await retry).invocation_id == call.tool_request_id
