@@ -4,22 +4,30 @@ Owns what is shown. Runs a Core of its own in a temporary folder; writes `docs/i
 """
 
 import io
+import itertools
+import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
-from playwright.sync_api import Locator, Page, ViewportSize
+from playwright.sync_api import Page, ViewportSize
 
 from bench.browsers import open_browser
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
-SIZE: ViewportSize = {"width": 1280, "height": 1080}
+PROGRAMS = Path(sys.executable).parent
+SIZE: ViewportSize = {"width": 1280, "height": 900}
 RECORDED_WIDTH = 960
+STILL: ViewportSize = {"width": 1280, "height": 1240}
+"""High enough for the first calls on the timeline."""
+READING_MS = 1300
 START_MS = 180_000
+LAST_STAYS_MS = 3000
 _READY = "ready "
 
 
@@ -28,39 +36,39 @@ class Recording:
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self._frames: list[Image.Image] = []
-        self._times: list[int] = []
+        self._shots: list[tuple[float, bytes]] = []
 
-    def take(self, stays_ms: int) -> None:
-        """Add the page as it is now."""
-        picture = Image.open(io.BytesIO(self._page.screenshot())).convert("RGB")
-        height = round(picture.height * RECORDED_WIDTH / picture.width)
-        self._frames.append(picture.resize((RECORDED_WIDTH, height), Image.Resampling.LANCZOS))
-        self._times.append(stays_ms)
+    def take(self) -> None:
+        """Add the page as it is now, if it has changed."""
+        shot = self._page.screenshot()
+        if not self._shots or self._shots[-1][1] != shot:
+            self._shots.append((time.monotonic(), shot))
 
     def write(self, path: Path) -> None:
         """Write it as an animated WebP, which goes round for ever."""
-        first, *others = self._frames
-        options: dict[str, Any] = {"quality": 70, "method": 6, "loop": 0, "minimize_size": True}
-        first.save(path, save_all=True, append_images=others, duration=self._times, **options)
+        begun = [at for at, _ in self._shots]
+        times = [round(1000 * (end - at)) for at, end in itertools.pairwise(begun)]
+        first, *others = [self._smaller(shot) for _, shot in self._shots]
+        options: dict[str, Any] = {"quality": 60, "method": 4, "loop": 0, "minimize_size": True}
+        first.save(path, save_all=True, append_images=others, duration=[*times, LAST_STAYS_MS], **options)
+
+    @staticmethod
+    def _smaller(shot: bytes) -> Image.Image:
+        picture = Image.open(io.BytesIO(shot)).convert("RGB")
+        height = round(picture.height * RECORDED_WIDTH / picture.width)
+        return picture.resize((RECORDED_WIDTH, height), Image.Resampling.LANCZOS)
 
 
 def main() -> int:
     """Take everything; return the exit status."""
     IMAGES.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as state:
-        program = Path(sys.executable).with_name("pedelec-core")
-        command: list[str | Path] = [
-            program,
-            "serve",
-            "--port",
-            "0",
-            "--state-dir",
-            state,
-            "--site",
-            ROOT / "web_demo",
-        ]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as core:
+    with tempfile.TemporaryDirectory() as home:
+        # The page shows the commands that reach this Core: let them tell nothing of this machine.
+        environment = {**os.environ, "HOME": home, "XDG_STATE_HOME": home}
+        environment["PATH"] = f"{PROGRAMS}{os.pathsep}{environment['PATH']}"
+        environment.pop("PEDELEC_STATE_DIR", None)
+        command = [str(PROGRAMS / "pedelec-core"), "serve", "--port", "0", "--site", str(ROOT / "web_demo")]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as core:
             assert core.stdout is not None
             try:
                 address = core.stdout.readline().removeprefix(_READY).strip()
@@ -76,48 +84,28 @@ def _take_all(address: str) -> None:
     with open_browser("chromium") as browser:
         page = browser.new_page(viewport=SIZE, color_scheme="light")
         page.goto(address)
-        page.locator('#state[data-state="ready"]').wait_for(timeout=START_MS)
-        inspector = page.locator("pedelec-inspector")
-        inspector.locator(".verdict").wait_for()
-        _record(page, inspector)
+        page.locator("#watch:not([disabled])").wait_for(timeout=START_MS)
+        _record(page)
+        page.set_viewport_size(STILL)
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             page.screenshot(path=IMAGES / f"demo-{scheme}.png")
             _shrink(IMAGES / f"demo-{scheme}.png")
 
 
-def _record(page: Page, inspector: Locator) -> None:
+def _record(page: Page) -> None:
+    """The agent at work that everybody can watch there."""
     recording = Recording(page)
-    recording.take(1500)
-    _call(inspector, "find_shape", {"name": "violet moon"})
-    recording.take(1800)
-    _begin(inspector, "move_shape", {"shapeId": "s1", "x": 120, "y": 80})
-    for _ in range(4):
-        recording.take(80)
-    _settled(inspector)
-    recording.take(1800)
-    _begin(inspector, "export_board", {"pauseMs": 400})
-    for _ in range(8):
-        recording.take(220)
-        page.wait_for_timeout(150)
-    _settled(inspector)
-    recording.take(1200)
-    _call(inspector, "find_shape", {"name": "blue panel"})
-    recording.take(3000)
+    button = page.locator("#watch")
+    title = button.inner_text()
+    button.evaluate("(button, ms) => { button.dataset.readingMs = ms; }", READING_MS)
+    recording.take()
+    button.click()
+    while button.inner_text() != title:
+        recording.take()
+    page.mouse.move(0, 0)
+    recording.take()
     recording.write(IMAGES / "demo.webp")
-
-
-def _begin(inspector: Locator, tool: str, args: dict[str, Any]) -> None:
-    inspector.evaluate("(element, [tool, args]) => { element.call(tool, args); }", [tool, args])
-
-
-def _settled(inspector: Locator) -> None:
-    inspector.locator('.verdict:not([data-state="running"])').wait_for()
-
-
-def _call(inspector: Locator, tool: str, args: dict[str, Any]) -> None:
-    _begin(inspector, tool, args)
-    _settled(inspector)
 
 
 def _shrink(path: Path) -> None:
