@@ -116,6 +116,16 @@ def test_the_page_without_python_of_its_own_keeps_a_list(open_example: Open, cor
     assert (error["code"], error["suggestions"]) == ("NO_SUCH_ITEM", ["Buy milk"])
 
 
+@pytest.mark.browsers("chromium")
+def test_the_pandas_page_tells_what_the_bundle_lacks(profile: BrowserContext, core: CoreProcess) -> None:
+    page = profile.new_page()
+    page.goto(f"{core.url}/pandas.html")
+    expect(page.locator("#missing")).to_contain_text(
+        "pedelec-core runtime build --with pandas", timeout=START_MS
+    )
+    page.close()
+
+
 @pytest.mark.browsers("chromium")  # test_attach.py has PyScript in all
 def test_the_pyscript_page_has_a_timer_that_both_start(open_example: Open, core: CoreProcess) -> None:
     page = open_example("pyscript")
