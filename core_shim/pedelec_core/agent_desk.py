@@ -199,7 +199,7 @@ class AgentDesk:
             too_fast = call_errors.too_fast(request.tool, self._hub.limits.calls.per_second, wait)
             raise attempt.not_run(too_fast, now().seconds)
         try:
-            call = self._checked(session, request)
+            call = self._call(session, request)
         except PedelecError as error:
             raise failure or attempt.refused(error, now().seconds) from None
         if session.calls.is_retry(call, now()):
@@ -234,7 +234,7 @@ class AgentDesk:
         invocation = None if session is None else session.calls.get(invocation_id)
         if session is None or invocation is None:
             raise call_errors.unknown_invocation(invocation_id)
-        call = self._checked(session, request)
+        call = self._call(session, request)
         if call.key != invocation.call.key:
             raise call_errors.call_id_conflict(invocation_id, invocation.call.tool)
         attempt = self._watch.attempt(session, request.tool, request.args_text, door=request.door)
@@ -314,6 +314,35 @@ class AgentDesk:
         """How Core is."""
         return self._hub.status()
 
+    def _call(self, session: Session, request: ToolCallRequest) -> Call:
+        """What is asked for. A retry runs nothing, so its tool may be gone by now, or take other arguments.
+
+        Raises:
+            PedelecError: it is neither in order nor a retry.
+        """
+        try:
+            return self._checked(session, request)
+        except PedelecError:
+            retry = self._unchecked(request)
+            if retry is None or not session.calls.is_retry(retry, now()):
+                raise
+            return retry
+
+    def _unchecked(self, request: ToolCallRequest) -> Call | None:
+        """A call as far as it can be told from another without its tool."""
+        try:
+            args = parse_args(request.args_text, self._hub.limits.wire)
+        except PedelecError:
+            return None
+        return Call(
+            tool=request.tool,
+            args=RawJson(encode_value(args)),
+            args_key=key_of(args),
+            timeout_ms=DEFAULT_TOOL_TIMEOUT_MS,
+            call_id=request.call_id,
+            joins=request.joins,
+        )
+
     def _checked(self, session: Session, request: ToolCallRequest) -> Call:
         tool = session.registry.get(request.tool)
         args = parse_args(request.args_text, self._hub.limits.wire)
@@ -348,7 +377,7 @@ class AgentDesk:
 
     def _owes(self, session: Session, request: ToolCallRequest) -> bool:
         try:
-            return session.calls.has_answer(self._checked(session, request), now())
+            return session.calls.has_answer(self._call(session, request), now())
         except PedelecError:
             return False
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -271,29 +272,55 @@ async def test_results_that_others_wrote_come_with_a_notice_before_them() -> Non
     await hub.close()
 
 
+ZOOM: JsonObject = {
+    "name": "zoom",
+    "description": "Zoom.",
+    "argsSchema": {"type": "object"},
+    "approval": "always",
+}
+CALL_OF_ZOOM = ToolCallRequest(thread_id=None, tool="zoom", args_text="{}")
+
+
+async def session_with_zoom_offered(page: Page) -> str:
+    """A session whose page offers a tool that the session was not made with."""
+    page.create_session()
+    created = await page.next(Response)
+    assert created.result is not None
+    thread = str(created.result["sessionId"])
+    page.say(OfferTools(request_id="o", session_id=thread, tools=[ZOOM]))
+    return thread
+
+
 async def test_a_call_whose_tool_went_with_the_page_that_offered_it_reaches_the_page_that_comes_instead() -> (
     None
 ):
     hub = Hub()
     page = Page(hub)
-    page.create_session()
-    created = await page.next(Response)
-    assert created.result is not None
-    thread = str(created.result["sessionId"])
-    zoom: JsonObject = {
-        "name": "zoom",
-        "description": "Zoom.",
-        "argsSchema": {"type": "object"},
-        "approval": "always",
-    }
-    page.say(OfferTools(request_id="o", session_id=thread, tools=[zoom]))
+    thread = await session_with_zoom_offered(page)
     page.desk.closed(page)
-    call = AgentDesk(hub).begin(ToolCallRequest(thread_id=thread, tool="zoom", args_text="{}"))
+    AgentDesk(hub).begin(CALL_OF_ZOOM)
     reloaded = Page(hub, "reloaded")
     reloaded.say(ResumeSession(request_id="r", session_id=thread, last_seq=0))
     told = await reloaded.next(ToolCall)
     assert (told.tool, told.approval) == ("zoom", "always")
-    call.leave()
+
+
+async def test_a_retry_is_answered_though_its_tool_is_gone() -> None:
+    hub = Hub()
+    page = Page(hub)
+    thread = await session_with_zoom_offered(page)
+    desk = AgentDesk(hub)
+    desk.begin(CALL_OF_ZOOM).leave()
+    await page.next(ToolCall)
+    page.desk.closed(page)
+    reloaded = Page(hub, "reloaded")
+    reloaded.say(ResumeSession(request_id="r", session_id=thread, last_seq=0))
+    answer = (await desk.begin(CALL_OF_ZOOM).answer()).answer
+    assert answer.replayed
+    assert answer.outcome.error is not None
+    assert answer.outcome.error.code == "TOOL_INTERRUPTED"
+    with pytest.raises(PedelecError, match="TOOL_NOT_FOUND"):
+        desk.begin(replace(CALL_OF_ZOOM, args_text='{"x":1}'))
 
 
 async def test_an_agent_that_is_stopped_still_gets_the_answer_that_it_is_owed() -> None:
