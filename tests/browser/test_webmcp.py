@@ -243,6 +243,84 @@ def test_registering_and_taking_back_are_told_by_toolchange(run: Run) -> None:
     assert seen == [2, [["toolchange", True]] * 4]
 
 
+def test_what_the_browser_refuses_to_register_is_refused_by_the_same_name(run: Run) -> None:
+    """The polyfill's errors are the browser's own: its callers cannot tell one from the other by them."""
+    refused = run("""
+      await open();
+      const register = (more, options) =>
+        native("probe", () => 1, more, options).then(() => "", ({ name }) => name);
+      const cycle = {};
+      cycle.cycle = cycle;
+      const held = new AbortController();
+      await native("held", () => 1, {}, held);
+      const seen = [
+        await register({ name: "held" }),
+        await register({ name: "" }),
+        await register({ name: "x".repeat(129) }),
+        await register({ name: "no blanks" }),
+        await register({ description: "" }),
+        await register({ execute: undefined }),
+        await register({ execute: "text" }),
+        await register({ inputSchema: "text" }),
+        await register({ inputSchema: cycle }),
+        await register({ inputSchema: { toJSON: () => undefined } }),
+        await register({}, { signal: AbortSignal.abort() }),
+        await register({}, { signal: AbortSignal.abort(new RangeError("mine")) }),
+        await register({}, { signal: "text" }),
+        await register({}, { exposedTo: ["http://example.com"] }),
+        await register({}, { exposedTo: ["not a URL"] }),
+      ];
+      held.abort();
+      await settled();
+      const again = new AbortController();
+      seen.push(await native("held", () => 2, {}, again).then(() => ""));
+      again.abort();
+      return seen;
+    """)
+    assert refused == [
+        *["InvalidStateError"] * 5,
+        *["TypeError"] * 5,
+        "AbortError",
+        "RangeError",
+        "TypeError",
+        *["SecurityError"] * 2,
+        "",
+    ]
+
+
+def test_the_older_generation_of_the_browser_s_api_speaks_in_texts(run: Run) -> None:
+    """Before Chromium 156, inputs and schemas were JSON text."""
+    seen = run("""
+      const tools = new Map();
+      const older = Object.assign(new EventTarget(), {
+        async registerTool(tool, { signal }) {
+          tools.set(tool.name, { ...tool, window, inputSchema: JSON.stringify(tool.inputSchema) });
+          signal?.addEventListener("abort", () => tools.delete(tool.name));
+        },
+        getTools: async () => [...tools.values()].map(({ execute, ...told }) => told),
+        executeTool: ({ name }, input) => tools.get(name).execute(input),
+      });
+      Object.defineProperty(document, "modelContext", { value: older, configurable: true });
+      const { open: openApi } = await import("/sdk/webmcp.mjs");
+      const inputs = [];
+      const answers = (key, call, input) => {
+        inputs.push(input);
+        api.answer(call, '{"by":"us"}');
+      };
+      const api = await openApi(false, (value) => `=${JSON.stringify(value)}`, answers, () => {}, () => {});
+      delete document.modelContext;
+      await api.register(1, JSON.stringify({ name: "ours", description: "Ours.", inputSchema: {} }));
+      const answer = await tools.get("ours").execute('{"n":1}');
+      const execute = async (input) => `got ${input}`;
+      await older.registerTool({ name: "theirs", inputSchema: {}, execute }, {});
+      const [{ key, ...theirs }] = JSON.parse(await api.tools());
+      const outcome = JSON.parse(await api.execute(1, key, '{"q":2}'));
+      api.unregister(1);
+      return [inputs, answer, theirs.inputSchema, outcome, [...tools.keys()]];
+    """)
+    assert seen == [['={"n":1}'], {"by": "us"}, "{}", {"text": 'got {"q":2}'}, ["theirs"]]
+
+
 # --- the other way: the browser's tools, offered to Core ----------------------------------------------------
 
 

@@ -10,11 +10,9 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, override
+from typing import Any, Final
 
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import NotificationOptions, Server
-from mcp.server.models import InitializationOptions
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
@@ -46,6 +44,7 @@ from .calls import BY_CLIENT, CallKey, CallsInFlight, answer_unless, core_stops
 from .catalogue import Catalogue
 from .elicitation import ParkedCalls, interim, questions_for
 from .progress import ProgressPump
+from .sdk_server import QuietServer
 from .stored_results import StoredResults, refuse_cursor
 from .wire import CALL_ID_META, RECEIVED_METHOD, Channel, ReceivedParams, to_json
 
@@ -59,20 +58,6 @@ _MAX_CALL_ID_CHARS: Final = 200
 _log = logging.getLogger(__name__)
 
 type Context = ServerRequestContext[Any, Any]
-
-
-class _Server(Server[Any]):
-    """The SDK's server, which in the eras of the handshake does not announce list changes by itself."""
-
-    @override
-    def create_initialization_options(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
-    ) -> InitializationOptions:
-        announced = notification_options or NotificationOptions(tools_changed=True)
-        return super().create_initialization_options(announced, experimental_capabilities, extensions)
 
 
 class Gateway:
@@ -102,9 +87,9 @@ class Gateway:
         self.server = self._make_server()
         hub.watch(self._offer_changed)
 
-    def _make_server(self) -> _Server:
+    def _make_server(self) -> QuietServer:
         stored = StoredResults(self._desk)
-        server = _Server(
+        server = QuietServer(
             "pedelec",
             version=__version__,
             title="Pedelec: tools of open web pages",
@@ -117,7 +102,6 @@ class Gateway:
             on_read_resource=stored.read,
             on_subscriptions_listen=self._listen,
         )
-        server.middleware.clear()  # tracing, which nobody here collects
         server.add_notification_handler("notifications/initialized", NotificationParams, self._initialized)
         server.add_notification_handler(
             "notifications/cancelled", CancelledNotificationParams, self._cancelled
