@@ -331,6 +331,7 @@ def imported(shared: BrowserPage, run: Run) -> Callable[[str], str]:
     def call(statements: str) -> str:
         return str(
             run(f"""
+            await open(); // a browser that lacks the API has the polyfill from now on
             globalThis.natives = new AbortController();
             {statements}
             globalThis.session = await open(tool("own", () => "own"));

@@ -85,6 +85,12 @@ class Bridge:
             assert "id" not in message, message
         return message
 
+    def next(self, method: str) -> Any:
+        """The next message of a method; other notifications before it are passed over."""
+        while (message := self.read()).get("method") != method:
+            assert "id" not in message, message
+        return message
+
     def ask(self, method: str, **params: Any) -> Any:
         """A request of 2026-07-28, and its answer."""
         self.send(id=1, method=method, params={**params, "_meta": ENVELOPE})
