@@ -220,14 +220,12 @@ def _no_alternative(error: ValidationError, schema: SchemaLookup) -> list[Violat
 def _too_few_or_many(error: ValidationError, schema: SchemaLookup) -> list[Violation]:
     """`contains`, with `minContains` and `maxContains`."""
     fault = schema.at_fault(error)
-    fitting = wanted(fault.get("contains"))
-    such = f"that {{}} {fitting}" if fitting else "that {} what “contains” in the schema says"
+    fitting = wanted(fault.get("contains")) or "what “contains” in the schema says"
     low, high = fault.get("minContains", 1), fault.get("maxContains")
     limits = [f"at least {low}"] if low or high is None else []
     limits += [] if high is None else [f"at most {high}"]
-    last = high if high is not None else low
-    noun = counted(last, "item").partition(" ")[2]
-    expected = f"an array with {' and '.join(limits)} {noun} {such.format('is' if last == 1 else 'are')}"
+    such = "item that is" if (low if high is None else high) == 1 else "items that are"
+    expected = f"an array with {' and '.join(limits)} {such} {fitting}"
     return [_must_be(error.instance_path, expected, error.instance)]
 
 

@@ -235,6 +235,7 @@ def test_more_than_one_fitting_alternative_is_told_as_such() -> None:
         ({"type": "integer", "minimum": 0, "maximum": 9}, "x", "integer from 0 to 9"),
         ({"type": "string", "minLength": 1, "maxLength": 9}, 1, "string of 1 to 9 characters"),
         ({"contains": {"const": 1}}, [2], "an array with at least 1 item that is 1"),
+        ({"contains": {"const": {"a": 1}}}, [2], 'an array with at least 1 item that is {"a":1}'),
         (
             {"contains": {"type": "string"}, "minContains": 2, "maxContains": 3},
             ["a"],
