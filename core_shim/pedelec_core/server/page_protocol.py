@@ -11,11 +11,14 @@ owner gives the bounds, and is told.
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Final, override
+from typing import TYPE_CHECKING, Final, override
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
 from websockets.frames import Frame
+
+if TYPE_CHECKING:
+    from uvicorn._types import ASGISendEvent
 
 PROTOCOL: Final = "pedelec.protocol"
 """The ASGI extension under which the app finds the connection's protocol."""
@@ -55,6 +58,12 @@ class PageProtocol(WebSocketsSansIOProtocol):
     async def run_asgi(self) -> None:
         self.scope["extensions"] = {**(self.scope["extensions"] or {}), PROTOCOL: {"protocol": self}}
         await super().run_asgi()
+
+    @override
+    async def send(self, message: "ASGISendEvent") -> None:
+        await super().send(message)
+        if self.initial_response is not None and self.close_sent:
+            self.handshake_complete = True  # it was refused; uvicorn would complain that it never was
 
     # --- reading --------------------------------------------------------------------------------------------
 
