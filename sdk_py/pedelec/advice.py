@@ -5,7 +5,7 @@ sentences filled in, the delay put into words, and for each option the call that
 envelope says, so it serves errors of Python's and of JavaScript's alike. No I/O.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,13 +24,16 @@ _MAX_LABEL_CHARS = 60
 def advise(error: PedelecError, call: CallFacts) -> dict[str, Any]:
     """The error's envelope, for the agent that made `call`. Steps that the error brings along stay."""
     envelope = error.to_wire(call.door)
-    options = [_with_call(option, envelope, call) for option in envelope.get("options", ())]
-    steps = error.recovery_steps or _steps(error, envelope, options, call)
+    details = error.details if isinstance(error.details, dict) else {}
+    options = [
+        _with_call(option, details, call) for option in _choosable(envelope.get("options", ()), details)
+    ]
+    steps = error.recovery_steps or _steps(error, details, options, call)
     return bounded({**envelope, "options": options, "recoverySteps": steps})
 
 
-def _steps(error: PedelecError, envelope: dict[str, Any], options: list[Any], call: CallFacts) -> list[str]:
-    facts = {**error.facts(), **_call_facts(envelope, options, call)}
+def _steps(error: PedelecError, details: dict[str, Any], options: list[Any], call: CallFacts) -> list[str]:
+    facts = {**error.facts(), **_call_facts(details, options, call)}
     facts |= call.door.words(facts)
     known = rendered_all(error.usual_steps(), facts)
     if error.is_retryable and not known:
@@ -58,21 +61,24 @@ _RENEW = ("Ask the user to renew the page's access to {service}.", _DONE)
 
 
 def _ask(facts: Mapping[str, object]) -> tuple[str, ...]:
+    ask = "Ask the user: {question} " if "question" in facts else "Ask the user which one is meant"
     if "choices" in facts:
-        return ("Ask the user which one is meant, then make its call: {choices}",)
+        then = "Then make the call of the answer: " if "question" in facts else ", then make its call: "
+        return (ask + then + "{choices}",)
+    if "names" in facts:
+        return (ask.rstrip() + ": {names}", "Then make the same call with the answer in it: {call}")
     if "question" not in facts:
         return ("Tell the user what is needed. When the user says that it is done: {call}",)
     then = "Then call with the answer in its place: {answered}" if "answered" in facts else "Then: {call}"
     return ("Ask the user: {question}", then)
 
 
-def _call_facts(envelope: dict[str, Any], options: list[Any], call: CallFacts) -> dict[str, str]:
-    details = envelope.get("details") or {}
+def _call_facts(details: dict[str, Any], options: list[Any], call: CallFacts) -> dict[str, str]:
     facts = {"tool": call.door.name_of(call.tool), "call": call.text(), "check": call.check()}
     if isinstance(details.get("nearest"), str):
         facts["nearestCall"] = replace(call, tool=details["nearest"]).text()
     if isinstance(details.get("correctedArgs"), dict):
-        facts["corrected"] = replace(call, args=details["correctedArgs"]).text()
+        facts["corrected"] = call.corrected(details["correctedArgs"])
     facts["read"] = str(details.get("read") or call.check())
     facts["service"] = str(details.get("service") or "the service that it uses")
     if isinstance(details.get("argument"), str):
@@ -82,8 +88,16 @@ def _call_facts(envelope: dict[str, Any], options: list[Any], call: CallFacts) -
         if name:
             facts["again"] = call.text({name: details["current"]})
     if options:
-        facts["choices"] = _choices(options)
+        has_calls = any(isinstance(option, dict) and "call" in option for option in options)
+        facts["choices" if has_calls else "names"] = _choices(options)
     return facts
+
+
+def _choosable(options: Sequence[Any], details: Mapping[str, Any]) -> Sequence[Any]:
+    """Plain values as options of an argument that is known: each is its own label."""
+    if "argument" not in details or any(isinstance(option, (dict, list)) for option in options):
+        return options
+    return [{"label": str(option), "value": option} for option in options]
 
 
 def _choices(options: list[Any]) -> str:
@@ -104,11 +118,10 @@ def _choice(option: Any) -> str:
     return f"“{label}”: {option['call']}" if "call" in option else f"“{label}”"
 
 
-def _with_call(option: Any, envelope: dict[str, Any], call: CallFacts) -> Any:
+def _with_call(option: Any, details: dict[str, Any], call: CallFacts) -> Any:
     """An option that names a value, with the call that chooses it."""
     if not isinstance(option, dict) or "value" not in option or "call" in option:
         return option
-    details = envelope.get("details") or {}
     name = details.get("argument") or call.argument_holding(details.get("query"))
     if not isinstance(name, str) or not name:
         return option

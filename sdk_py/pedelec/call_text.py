@@ -60,8 +60,18 @@ class CallFacts:
             if whole is not None:
                 return whole
         words = f"{name} with the same arguments"
-        parts = [f"{key}={_json(value)}" for key, value in changed.items()]
+        parts = [_change(key, value) for key, value in changed.items()]
         return f"{words}, but {', '.join(parts)}" if parts else words
+
+    def corrected(self, args: Mapping[str, Any]) -> str:
+        """The call with other arguments; where it would be too long, those that were right are left out."""
+        name = self.door.name_of(self.tool)
+        whole = render_call(name, args)
+        if whole is not None:
+            return whole
+        sent = list((self.args or {}).values())
+        parts = [_kept(key) if value in sent else _change(key, value) for key, value in args.items()]
+        return f"{name}({', '.join(parts)})"
 
     def check(self) -> str:
         """The call that shows the page's state, or words where no tool does."""
@@ -101,6 +111,18 @@ def best_reader(tool: str, manifests: Iterable[Mapping[str, Any]]) -> str | None
 def _words(name: str) -> set[str]:
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", name)
     return {part.lower().removesuffix("s") for part in parts}
+
+
+def _change(key: str, value: object) -> str:
+    try:
+        text = f"{key}={_json(value)}"
+    except (TypeError, ValueError, RecursionError):
+        return f"another {key}"
+    return text if len(text) <= MAX_CALL_CHARS else f"another {key}"
+
+
+def _kept(key: str) -> str:
+    return f"{key}=<as you sent it>"
 
 
 def _json(value: object) -> str:

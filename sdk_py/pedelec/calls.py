@@ -16,7 +16,7 @@ from pedelec.call_text import CallFacts, current_call
 from pedelec.context import ToolContext
 from pedelec.errors import MAX_ERROR_BYTES, Code, PedelecError, error_from_exception, type_name_of
 from pedelec.handlers import Bound
-from pedelec.host import Host
+from pedelec.host import Host, current_host
 from pedelec.json_safe import ResultError
 from pedelec.json_text import RawJson
 
@@ -42,6 +42,7 @@ async def run(
     An error that the handler returns (a `ToolError`) is its result just as if it had been raised.
     """
     current_call.set(call)
+    current_host.set(host)
     try:
         value = handler(args, ctx)
         for _ in range(_MAX_AWAITS):

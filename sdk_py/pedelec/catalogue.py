@@ -312,7 +312,12 @@ CATALOGUE: dict[Code, CodeInfo] = {
             "Tell the user that this does not work now: {channels}.",
         ),
     ),
-    Code.UPSTREAM_FAILED: CodeInfo("A service that the page relies on refused or failed."),
+    Code.UPSTREAM_FAILED: CodeInfo(
+        "A service that the page relies on refused or failed.",
+        recovery=(
+            "Do not repeat the same call: change what it asks of {service}, or tell the user that it failed.",
+        ),
+    ),
     Code.VERSION_CONFLICT: CodeInfo(
         "The call was made for another version than the current one.",
         effects=Effects.NONE,
@@ -325,7 +330,10 @@ CATALOGUE: dict[Code, CodeInfo] = {
         message="The page has changed since you looked: {what}. Nothing was done.",
         recovery=("Look again: {read}", "Then decide anew; do not repeat the same call."),
     ),
-    Code.INVALID_INPUT: CodeInfo("An argument of an SDK call is not what it must be."),
+    Code.INVALID_INPUT: CodeInfo(
+        "An argument of an SDK call is not what it must be.",
+        recovery=("Do not repeat {call}: tell the user that this is a fault of the page itself.",),
+    ),
     Code.SESSION_ENDED: CodeInfo(
         "The session is over.", recovery=("Ask the user to open the page again: {threads}",)
     ),
@@ -416,7 +424,14 @@ CATALOGUE: dict[Code, CodeInfo] = {
         retry_after_seconds=10,
         recovery=(_WAIT, "If it fails again, ask the user whether the disk is full."),
     ),
-    Code.INTERNAL_ERROR: CodeInfo("Pedelec itself failed; this is a bug.", effects=Effects.UNKNOWN),
+    Code.INTERNAL_ERROR: CodeInfo(
+        "Pedelec itself failed; this is a bug.",
+        effects=Effects.UNKNOWN,
+        recovery=(
+            "See whether it took effect: {check}",
+            "Do not repeat the same call; tell the user that Pedelec itself failed.",
+        ),
+    ),
 }
 
 

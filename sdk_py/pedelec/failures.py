@@ -257,12 +257,15 @@ def retry_after(value: str | None, date: str | None = None, now: float | None = 
 def _moment(text: str | None) -> float | None:
     if text is None:
         return None
+    from datetime import UTC
     from email.utils import parsedate_to_datetime
 
     try:
-        return parsedate_to_datetime(text).timestamp()
+        moment = parsedate_to_datetime(text)
     except (TypeError, ValueError, OverflowError):
         return None
+    # The forms without a zone are in GMT too (RFC 9110, section 5.6.7).
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _headers_of(holder: object) -> object:
@@ -271,13 +274,21 @@ def _headers_of(holder: object) -> object:
 
 
 def _header(headers: object, name: str) -> str | None:
-    """A header of any kind of headers: a mapping, urllib's message, or the browser's `Headers`."""
+    """A header of any kind of headers: a mapping, urllib's message, or the browser's `Headers`.
+
+    What stands in for a response in somebody's tests or wrappers may hold numbers, bytes or lists of values.
+    """
     if isinstance(headers, Mapping):
         found = next((value for key, value in headers.items() if str(key).lower() == name), None)
     else:
         get = getattr(headers, "get", None)
         found = get(name) if callable(get) else None
-    return found if isinstance(found, str) else None
+    if isinstance(found, (list, tuple)) and found:
+        found = found[0]
+    if isinstance(found, bytes):
+        return found.decode("latin-1")
+    is_number = isinstance(found, (int, float)) and not isinstance(found, bool)
+    return found if isinstance(found, str) else str(found) if is_number else None
 
 
 # --- by type and text ---------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ how they become Python's. Implemented for browsers in `_browser/` and for CPytho
 """
 
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pedelec.errors import PedelecError
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from pedelec.webmcp.claims import Claims
 
 type Handler = Callable[..., Any]
+
+current_host: "ContextVar[Host | None]" = ContextVar("current_host", default=None)
+"""The host of the call that this task answers, for the parts of the kit that read what a handler gives."""
 
 
 class TransportListener(Protocol):

@@ -150,26 +150,34 @@ def test_an_error_of_the_kit_reaches_the_agent_with_its_next_step(
 def test_what_is_clearly_meant_is_the_candidate_itself(answer: Answer) -> None:
     body = """
     const items = [{ t: "Ulm", deep: { x: 1 } }, { t: "Köln", deep: { x: 2 } }];
+    class Town {
+      #name;
+      constructor(name, id) { this.#name = name; this.id = id; }
+      get name() { return this.#name; }
+    }
     return [
       recovery.chooseOne("koln", items, { key: "t" }) === items[1],
       recovery.chooseOne("7", [[6], [7]], { key: (one) => one[0] })[0],
       recovery.chooseOne("ulm", ["Ulm", "Bonn"]),
+      recovery.chooseOne(7, [new Town("Ulm", 6), new Town("Bonn", 7)]).name,
     ];
     """
-    assert answer(body) == [True, 7, "Ulm"]
+    assert answer(body) == [True, 7, "Ulm", "Bonn"]
 
 
 def test_parts_that_failed_are_null_beside_those_that_worked(answer: Answer) -> None:
     body = """
     const late = async () => { throw ToolError.retryable("LATE", "Late.", { after: 2 }) };
-    return await recovery.gatherParts({ a: () => 1, b: Promise.resolve(2), c: late },
-      { argument: "parts", context });
+    const sources = { a: () => 1, b: Promise.resolve(2), c: late, d: () => ({ x: new Map() }) };
+    return await recovery.gatherParts(sources, { argument: "parts", context });
     """
     told = answer(body, '{"day":1}')
-    assert told["parts"] == {"a": 1, "b": 2, "c": None}
+    assert told["parts"] == {"a": 1, "b": 2, "c": None, "d": None}
     assert told["completeness"] == "partial"
     assert told["errors"]["c"]["code"] == "LATE"
-    assert told["recoverySteps"] == ['For c: wait 2 s, then call probe(day=1, parts=["c"])']
+    assert told["errors"]["d"]["code"] == "TOOL_RESULT_NOT_SERIALIZABLE"
+    assert "$.parts.d.x (Map)" in told["errors"]["d"]["message"]
+    assert told["recoverySteps"][0] == 'For c: wait 2 s, then call probe(day=1, parts=["c"])'
 
 
 def test_a_fallback_says_that_it_is_one(answer: Answer) -> None:

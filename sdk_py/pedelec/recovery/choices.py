@@ -1,17 +1,18 @@
 """`choose_one`: which of several things was meant, or who has to say.
 
 Owns when a match is clear enough to go on with, and what an agent is told when it is not. How well a name
-fits stands in `similarity`.
+fits stands in `similarity`, what is read off a candidate in `candidates`.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pedelec.catalogue import Code
 from pedelec.envelope import MAX_CHOICES
 from pedelec.errors import PedelecError, ToolError
+from pedelec.recovery.candidates import Candidate, Reader, described, names_of, values_of
 from pedelec.recovery.similarity import EXACT, SAME_WORDS, similarity
 
 logger = logging.getLogger("pedelec")
@@ -19,13 +20,9 @@ logger = logging.getLogger("pedelec")
 _MARGIN = 0.1
 """So much worse must the runner-up be."""
 _CONSEQUENTIAL_ACCEPT = SAME_WORDS
-_NAME_FIELDS = ("name", "label", "title")
 _MAX_TELLING_FIELDS = 4
 _MAX_FIELD_CHARS = 100
 _NAMES_IN_MESSAGE = 3
-
-type Reader = str | Callable[[Any], Any]
-"""How to read something off a candidate: the name of a field, or a function."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,17 +40,8 @@ class Bar:
             raise PedelecError(Code.INVALID_INPUT, problem)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """What choosing needs of a thing: its name, the value that means it in a call, its other fields."""
-
-    name: str
-    value: Any
-    fields: Mapping[str, Any]
-
-
 def choose_one[T](
-    query: str,
+    query: str | float | None,
     candidates: Iterable[T],
     *,
     key: Reader | None = None,
@@ -70,7 +58,7 @@ def choose_one[T](
     the very name or value of one candidate alone.
 
     Args:
-        query: what the caller asked for.
+        query: what the caller asked for; a number is taken for its digits, None for nothing.
         candidates: strings, mappings or objects.
         key: what to compare with; unless given the string itself, or the field `name`, `label` or `title`.
         value: what a call says to mean just this candidate; unless given its `id`, or else its name.
@@ -93,18 +81,21 @@ def choose_one[T](
     return known[decide(query, described(known, names, values_of(known, names, value)), bar, argument)]
 
 
-def decide(query: str, candidates: Sequence[Candidate], bar: Bar, argument: str | None = None) -> int:
+def decide(
+    query: str | float | None, candidates: Sequence[Candidate], bar: Bar, argument: str | None = None
+) -> int:
     """The index of the candidate that is meant; raises as `choose_one` does."""
-    scores = [_score(query, candidate) for candidate in candidates]
+    text = "" if query is None else str(query)
+    scores = [_score(text, candidate) for candidate in candidates]
     ranked = sorted(range(len(scores)), key=lambda index: -scores[index])
     best = next(iter(ranked), None)
     if best is None or scores[best] < bar.reject:
-        raise _no_match(query, [candidates[index].name for index in ranked], bar.limit)
+        raise _no_match(text, [candidates[index].name for index in ranked], bar.limit)
     if _is_clear([scores[index] for index in ranked[:2]], bar):
         logger.info("“%s” was taken for “%s” (%.2f).", query, candidates[best].name, scores[best])
         return best
     options = [candidates[index] for index in ranked if scores[index] >= bar.reject]
-    raise _ambiguous(query, options, bar.limit, argument)
+    raise _ambiguous(text if query is None else query, options, bar.limit, argument)
 
 
 def _is_clear(scores: list[float], bar: Bar) -> bool:
@@ -124,7 +115,9 @@ def _score(query: str, candidate: Candidate) -> float:
 # --- what the agent is told ---------------------------------------------------------------------------------
 
 
-def _ambiguous(query: str, options: Sequence[Candidate], limit: int, argument: str | None) -> ToolError:
+def _ambiguous(
+    query: str | float, options: Sequence[Candidate], limit: int, argument: str | None
+) -> ToolError:
     shown = options[:limit]
     telling = _telling_fields(shown)
     fields = [_picked(option.fields, telling) for option in shown]
@@ -139,11 +132,18 @@ def _ambiguous(query: str, options: Sequence[Candidate], limit: int, argument: s
         details["argument"] = argument
     if len(options) > len(shown):
         details["leftOut"] = {"options": len(options) - len(shown)}
-    told = [
-        {"label": label, "value": one.value, **telling}
-        for label, one, telling in zip(labels, shown, fields, strict=True)
+    values = [one.value for one in shown]
+    told: list[dict[str, Any]] = [
+        {"label": label, **({"value": value} if values.count(value) == 1 else {}), **own}
+        for label, value, own in zip(labels, values, fields, strict=True)
     ]
-    return ToolError(Code.AMBIGUOUS_CHOICE, options=told, details=details)
+    steps: list[str] = []
+    if not any("value" in option for option in told):
+        apart = f"no call can tell these {len(options)} apart"
+        steps = [
+            f"Do not repeat the same call: {apart}. Ask the user to rename one, or to choose at the page."
+        ]
+    return ToolError(Code.AMBIGUOUS_CHOICE, recovery_steps=steps, options=told, details=details)
 
 
 def _no_match(query: str, names: Sequence[str], limit: int) -> ToolError:
@@ -166,12 +166,13 @@ def _no_match(query: str, names: Sequence[str], limit: int) -> ToolError:
 def _labels(options: Sequence[Candidate], fields: Sequence[Mapping[str, Any]]) -> list[str]:
     """Their names; where two have the same one, what tells them apart stands behind it."""
     names = [option.name for option in options]
-    return [
-        f"{name} ({', '.join(str(value) for value in own.values())})"
-        if own and names.count(name) > 1
-        else name
-        for name, own in zip(names, fields, strict=True)
-    ]
+    values = [option.value for option in options]
+    labels: list[str] = []
+    for name, value, own in zip(names, values, fields, strict=True):
+        telling = list(own.values()) or ([value] if values.count(value) == 1 else [])
+        is_told = names.count(name) > 1 and telling
+        labels.append(f"{name} ({', '.join(map(str, telling))})" if is_told else name)
+    return labels
 
 
 def _telling_fields(options: Sequence[Candidate]) -> list[str]:
@@ -187,62 +188,3 @@ def _picked(fields: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 def _short(value: Any) -> Any:
     return value[:_MAX_FIELD_CHARS] if isinstance(value, str) else value
-
-
-# --- reading candidates ------------------------------------------------------------------------------------
-
-
-def names_of(candidates: Sequence[Any], key: Reader | None) -> list[str]:
-    """What the query is compared with; see `choose_one`."""
-    fields = [_fields_of(candidate) for candidate in candidates]
-    return [
-        str(_read(one, own, key or _name_field(own))) for one, own in zip(candidates, fields, strict=True)
-    ]
-
-
-def values_of(candidates: Sequence[Any], names: Sequence[str], value: Reader | None) -> list[Any]:
-    """What a call says to mean each candidate; see `choose_one`."""
-    fields = [_fields_of(candidate) for candidate in candidates]
-    if value is None and not all("id" in own for own in fields):
-        return list(names)
-    return [_read(one, own, value or "id") for one, own in zip(candidates, fields, strict=True)]
-
-
-def described(candidates: Sequence[Any], names: Sequence[str], values: Sequence[Any]) -> list[Candidate]:
-    """The candidates as far as choosing needs them."""
-    return [
-        Candidate(name=name, value=value, fields=_scalars(_fields_of(one), (name, value)))
-        for one, name, value in zip(candidates, names, values, strict=True)
-    ]
-
-
-def _fields_of(candidate: Any) -> Mapping[str, Any]:
-    if isinstance(candidate, Mapping):
-        return candidate
-    return {} if isinstance(candidate, str) else getattr(candidate, "__dict__", {})
-
-
-def _name_field(fields: Mapping[str, Any]) -> Reader:
-    return next((name for name in _NAME_FIELDS if name in fields), str)
-
-
-def _read(candidate: Any, fields: Mapping[str, Any], reader: Reader) -> Any:
-    if callable(reader):
-        return reader(candidate)
-    if reader in fields:
-        return fields[reader]
-    if hasattr(candidate, reader):
-        return getattr(candidate, reader)
-    raise PedelecError(Code.INVALID_INPUT, f"A candidate has no field {reader!r}.", details={"field": reader})
-
-
-def _scalars(fields: Mapping[str, Any], known: tuple[Any, ...]) -> dict[str, Any]:
-    return {
-        str(name): value
-        for name, value in fields.items()
-        if not str(name).startswith("_") and _is_scalar(value) and value not in known
-    }
-
-
-def _is_scalar(value: object) -> bool:
-    return isinstance(value, (str, int, float))

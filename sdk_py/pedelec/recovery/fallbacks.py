@@ -4,6 +4,7 @@ Owns when the next way may be tried without asking: it must do the same to the w
 the one before it must have done nothing.
 """
 
+import asyncio
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,11 +67,19 @@ async def first_that_works(
                 value = await value
             if isinstance(value, PedelecError):
                 raise value
-        except Exception as failure:  # noqa: BLE001 - whatever it is, the next way may work
+        except (Exception, asyncio.CancelledError) as failure:  # whatever it is, the next way may work
+            if _is_called_off(failure):
+                raise
             plan.failed(one.name, error_of(failure), changed_nothing(failure))
         else:
             return {"result": value} | plan.outcome(one.name)
     raise plan.exhausted()
+
+
+def _is_called_off(failure: BaseException) -> bool:
+    """Whether it is not the way that was cancelled, but the task that tries it."""
+    task = asyncio.current_task()
+    return isinstance(failure, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
 def changed_nothing(failure: BaseException) -> bool:
@@ -93,7 +102,7 @@ class Plan:
         if not effects or not all(words.strip() for words in effects.values()):
             problem = "first_that_works needs alternatives, each with its effects (`none` for nothing)."
             raise PedelecError(Code.INVALID_INPUT, problem)
-        self.effects = dict(effects)
+        self.effects = {name: _normal(words) for name, words in effects.items()}
         self._first = next(iter(effects))
         self._allow = allow
         self._argument = argument
@@ -126,16 +135,31 @@ class Plan:
         return self._needs_consent(left) if left else self._nothing_worked()
 
     def _needs_consent(self, left: Sequence[str]) -> ToolError:
+        does = {
+            name: "changes nothing" if (words := self.effects[name]) == NO_EFFECTS else words for name in left
+        }
         details = {
             "failed": ", ".join(self._errors),
             "channel": left[0],
-            "does": self.effects[left[0]],
+            "does": does[left[0]],
             "errors": short_forms(self._errors),
         }
+        steps: list[str] = []
         if self._argument is not None:
             details["argument"] = self._argument
-        options = [{"label": f"{name}: {self.effects[name]}", "value": name} for name in left]
-        return ToolError(Code.FALLBACK_NEEDS_CONSENT, options=options, effects=Effects.NONE, details=details)
+        else:
+            ways = "; ".join(f"{name} ({words})" for name, words in does.items())
+            steps = [
+                f"Do not repeat the same call: tell the user what else the page could do instead: {ways}."
+            ]
+        options = [{"label": f"{name}: {does[name]}", "value": name} for name in left]
+        return ToolError(
+            Code.FALLBACK_NEEDS_CONSENT,
+            recovery_steps=steps,
+            options=options,
+            effects=Effects.NONE,
+            details=details,
+        )
 
     def _nothing_worked(self) -> ToolError:
         reasons = "; ".join(f"{name}: {_reason(error)}" for name, error in self._errors.items())
@@ -147,6 +171,10 @@ class Plan:
             effects=Effects.NONE,
             details={"channels": ", ".join(self._errors), "errors": short_forms(self._errors)},
         )
+
+
+def _normal(effects: str) -> str:
+    return NO_EFFECTS if effects.strip().casefold() == NO_EFFECTS else effects.strip()
 
 
 def _reason(error: PedelecError) -> str:

@@ -8,9 +8,14 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from pedelec import json_safe
 from pedelec.call_text import CallFacts, current_call
 from pedelec.catalogue import Code, ErrorClass
+from pedelec.envelope import MAX_CHOICES
 from pedelec.errors import PedelecError, ToolError
+from pedelec.host import current_host
+from pedelec.json_safe import NotJsonSafeError, render_path
+from pedelec.protocol import Limits
 from pedelec.recovery.reports import class_of_all, error_of, longest_delay, short_forms
 
 type Source = Callable[[], Any] | Awaitable[Any]
@@ -18,6 +23,8 @@ type Source = Callable[[], Any] | Awaitable[Any]
 
 async def gather_parts(sources: Mapping[str, Source], *, argument: str | None = None) -> dict[str, Any]:
     """Run several sources at once and return what worked.
+
+    A part that JSON cannot carry, or not within a result's limit, has failed as well.
 
     Args:
         sources: by name a function without parameters (sync or async), or an awaitable.
@@ -32,7 +39,7 @@ async def gather_parts(sources: Mapping[str, Source], *, argument: str | None = 
         ToolError: `NO_PART_WORKED` where every source failed.
         PedelecError: `INVALID_INPUT` where there are no sources.
     """
-    outcomes = await asyncio.gather(*(_outcome(source) for source in sources.values()))
+    outcomes = await asyncio.gather(*(_outcome(name, source) for name, source in sources.items()))
     named = dict(zip(sources, outcomes, strict=True))
     failed = {name: error_of(value) for name, (worked, value) in named.items() if not worked}
     parts = {name: value if worked else None for name, (worked, value) in named.items()}
@@ -81,7 +88,7 @@ def _steps(
     again = "make the same call again." if call is None else f"call {call.text(changes)}"
     return [
         template.format(
-            parts=", ".join(of_kind),
+            parts=_listed(list(of_kind)),
             delay=longest_delay(of_kind.values()) or 0,
             again=again,
             reasons=_reasons(of_kind),
@@ -90,14 +97,25 @@ def _steps(
 
 
 def _reasons(failed: Mapping[str, PedelecError]) -> str:
-    return "; ".join(f"{name}: {error.reason or error.message.rstrip('.')}" for name, error in failed.items())
+    told = [f"{name}: {error.reason or error.message.rstrip('.')}" for name, error in failed.items()]
+    return _listed(told, "; ")
 
 
-async def _outcome(source: Source) -> tuple[bool, Any]:
+def _listed(texts: list[str], between: str = ", ") -> str:
+    shown = texts[:MAX_CHOICES]
+    return between.join(shown if len(texts) == len(shown) else [*shown, f"{len(texts) - len(shown)} more"])
+
+
+async def _outcome(name: str, source: Source) -> tuple[bool, Any]:
     try:
         value = source() if callable(source) else source
         if inspect.isawaitable(value):
             value = await value
+        if isinstance(value, PedelecError):
+            return False, value
+        json_safe.encode(value, max_bytes=Limits().max_result_bytes, host=current_host.get())
+    except NotJsonSafeError as fault:
+        return False, fault.below(render_path(["parts", str(name)]))
     except BaseException as failure:  # noqa: BLE001 - the other parts go on, whatever this one raised
         return False, failure
-    return not isinstance(value, PedelecError), value
+    return True, value

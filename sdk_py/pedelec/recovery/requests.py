@@ -13,7 +13,7 @@ from pedelec.catalogue import Code
 from pedelec.errors import PedelecError, ToolError
 from pedelec.json_text import JsonObject
 from pedelec.protocol import to_camel
-from pedelec.recovery import choices, parts, upstream, versions
+from pedelec.recovery import candidates, choices, parts, upstream, versions
 from pedelec.recovery.fallbacks import Plan, changed_nothing
 from pedelec.recovery.reports import error_of
 
@@ -54,12 +54,12 @@ def _tool_error(given: Any, _read_failure: ReadFailure) -> JsonObject:
 
 
 def _choose_one(given: Any, _read_failure: ReadFailure) -> int:
-    candidates = given["candidates"]
-    names = given.get("names") or choices.names_of(candidates, given.get("key"))
-    values = given.get("values") or choices.values_of(candidates, names, given.get("value"))
+    known = given["candidates"]
+    names = given.get("names") or candidates.names_of(known, given.get("key"))
+    values = given.get("values") or candidates.values_of(known, names, given.get("value"))
     bar = choices.Bar(**{name: given[name] for name in _BAR if name in given})
-    known = choices.described(candidates, names, values)
-    return choices.decide(given["query"], known, bar, given.get("argument"))
+    described = candidates.described(known, names, values)
+    return choices.decide(given["query"], described, bar, given.get("argument"))
 
 
 def _gather_parts(given: Any, read_failure: ReadFailure) -> JsonObject:

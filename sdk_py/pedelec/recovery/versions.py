@@ -3,6 +3,7 @@
 Owns what the agent is told: what holds now, and the call that shows it.
 """
 
+import json
 from typing import Any
 
 from pedelec.catalogue import Code
@@ -10,8 +11,8 @@ from pedelec.errors import ToolError
 
 
 def require_version(
-    expected: str | int | None,
-    actual: str | int,
+    expected: str | float | None,
+    actual: str | float,
     *,
     what: str = "this",
     read: str | None = None,
@@ -30,14 +31,19 @@ def require_version(
         ToolError: `VERSION_CONFLICT`, with the current version in `details.current` and the call to make with
             it once the state has been read.
     """
-    if expected == actual and isinstance(expected, type(actual)):
+    if _is_same(expected, actual):
         return
     details: dict[str, Any] = {"what": what, "expected": expected, "current": actual}
     if read:
         details["read"] = _call(read)
     if argument:
         details["argument"] = argument
-    message = "" if expected is not None else f"The call names no version; {what} is at version {actual}."
+    message = ""
+    if expected is None:
+        message = f"The call names no version; {what} is at version {actual}."
+    elif str(expected) == str(actual):
+        told, held = json.dumps(expected), json.dumps(actual)
+        message = f"The version must be {held}, and the call gives {told}, of another type. Nothing was done."
     raise ToolError(Code.VERSION_CONFLICT, message, details=details)
 
 
@@ -49,6 +55,15 @@ def stale_call(what: str = "it shows something else now", *, read: str | None = 
         read: the tool that shows what is there now, or a whole call.
     """
     return ToolError(Code.STALE_CALL, details={"what": what} | ({"read": _call(read)} if read else {}))
+
+
+def _is_same(expected: object, actual: object) -> bool:
+    """JSON has one kind of number; True and False are none."""
+    kinds = [
+        float if isinstance(one, (int, float)) and not isinstance(one, bool) else type(one)
+        for one in (expected, actual)
+    ]
+    return kinds[0] is kinds[1] and expected == actual
 
 
 def _call(read: str) -> str:

@@ -166,7 +166,7 @@ type ErrorReport = Record<string, Record<string, JsonValue>>;
 export const recovery: {
   /** The one candidate that is clearly meant; else throws `AMBIGUOUS_CHOICE` or `NO_MATCH`. */
   chooseOne<T>(
-    query: string,
+    query: string | number | null | undefined,
     candidates: Iterable<T>,
     options?: {
       key?: string | ((candidate: T) => unknown);

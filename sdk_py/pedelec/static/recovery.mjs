@@ -4,6 +4,7 @@
 // and what is said is Python's, the same for both languages; it is asked at once, with text.
 
 import { callOf } from "./calls.mjs";
+import { encode } from "./encode.mjs";
 import { ToolError } from "./page.mjs";
 import { describeThrown } from "./thrown.mjs";
 
@@ -30,7 +31,8 @@ export function kitOf(bridge) {
 }
 
 function chooseOne(ask, query, candidates, { key, value, ...options }) {
-  const given = { query: String(query), candidates: candidates.map(scalarsOf), ...options };
+  const asked = typeof query === "number" ? query : String(query ?? "");
+  const given = { query: asked, candidates: candidates.map(scalarsOf), ...options };
   if (typeof key === "function") given.names = candidates.map((candidate) => String(key(candidate)));
   else given.key = key;
   if (typeof value === "function") given.values = candidates.map((candidate) => value(candidate));
@@ -39,14 +41,22 @@ function chooseOne(ask, query, candidates, { key, value, ...options }) {
 }
 
 const SCALARS = new Set(["string", "number", "boolean"]);
+const NAMES = ["id", "name", "label", "title"]; // may be getters of a class, which are no entries
 
 function scalarsOf(candidate) {
   if (Object(candidate) !== candidate) return String(candidate);
-  return Object.fromEntries(Object.entries(candidate).filter(([, member]) => SCALARS.has(typeof member)));
+  const named = NAMES.filter((name) => name in candidate).map((name) => [name, candidate[name]]);
+  const said = [...named, ...Object.entries(candidate)].map(([name, member]) => [name, asScalar(member)]);
+  return Object.fromEntries(said.filter(([, member]) => SCALARS.has(typeof member)));
+}
+
+function asScalar(member) {
+  if (member instanceof Date) return Number.isNaN(member.getTime()) ? undefined : member.toISOString();
+  return typeof member === "bigint" ? String(member) : member;
 }
 
 async function gatherParts(ask, sources, { argument, context }) {
-  const outcomes = await Promise.all(sources.map(([, source]) => outcomeOf(source)));
+  const outcomes = await Promise.all(sources.map(([name, source]) => partOf(name, source)));
   const failed = {};
   const parts = {};
   for (const [index, [name]] of sources.entries()) {
@@ -56,6 +66,17 @@ async function gatherParts(ask, sources, { argument, context }) {
   }
   const names = sources.map(([name]) => name);
   return { parts, ...ask("gather_parts", { names, failed, argument, call: callOf(context) }) };
+}
+
+const PART_LIMITS = { maxBytes: 1024 * 1024, maxDepth: 100 };
+
+// A part that cannot be sent has failed as well: else it would cost the caller the others.
+async function partOf(name, source) {
+  const outcome = await outcomeOf(source);
+  if (outcome.failure !== undefined) return outcome;
+  const { text, fault, size } = encode({ parts: { [name]: outcome.value } }, PART_LIMITS);
+  if (text !== undefined) return outcome;
+  return { failure: fault === undefined ? { size, limit: PART_LIMITS.maxBytes } : { fault } };
 }
 
 async function firstThatWorks(ask, alternatives, { allow = [], argument }) {

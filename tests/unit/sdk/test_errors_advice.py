@@ -45,6 +45,17 @@ def test_a_call_that_is_too_long_is_told_in_words() -> None:
     assert CallFacts(tool="note").text() == "note with the same arguments"
 
 
+def test_a_corrected_call_that_is_too_long_leaves_out_what_was_right() -> None:
+    call = CallFacts(tool="note", args={"txt": "x" * 500, "at": "1"})
+    assert call.corrected({"text": "x" * 500, "at": 1}) == "note(text=<as you sent it>, at=1)"
+    assert call.corrected({"text": "a", "at": 1}) == 'note(text="a", at=1)'
+
+
+def test_a_value_without_json_is_no_obstacle_to_telling_the_call() -> None:
+    call = CallFacts(tool="note", args={"at": 1})
+    assert call.text({"at": object()}) == "note with the same arguments, but another at"
+
+
 def test_the_argument_that_holds_a_value_is_found_only_where_it_is_the_only_one() -> None:
     call = CallFacts(tool="t", args={"a": 1, "b": True, "c": "x", "d": "x"})
     assert call.argument_holding(1) == "a"
@@ -123,6 +134,30 @@ def test_each_option_that_has_a_value_gets_its_call() -> None:
     assert told["options"][2] == "neither"
     assert CALL_TEXT in told["recoverySteps"][0]
     assert error.options == options
+
+
+def test_plain_options_of_a_known_argument_get_their_calls_too() -> None:
+    error = ToolError.user_input(
+        "SIZE", "x?", question="Which size?", options=["S", "M"], details={"argument": "size"}
+    )
+    told = advise(error, CallFacts(tool="order", args={}))
+    assert told["options"][1] == {"label": "M", "call": 'order(size="M")', "value": "M"}
+    calls = '“S”: order(size="S"); “M”: order(size="M")'
+    assert told["recoverySteps"] == [f"Ask the user: Which size? Then make the call of the answer: {calls}"]
+
+
+def test_options_of_an_argument_that_is_not_known_are_named_before_the_same_call() -> None:
+    error = ToolError.user_input("SIZE", "x?", options=["S", "M"])
+    assert steps(error) == [
+        "Ask the user which one is meant: “S”; “M”",
+        f"Then make the same call with the answer in it: {CALL_TEXT}",
+    ]
+
+
+def test_a_misuse_of_the_kit_is_a_fault_of_the_page() -> None:
+    assert steps(PedelecError(Code.INVALID_INPUT, "x")) == [
+        f"Do not repeat {CALL_TEXT}: tell the user that this is a fault of the page itself."
+    ]
 
 
 def test_a_domain_error_of_no_such_class_gets_no_steps() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import email.utils
+import time
 import urllib.error
 from email.message import Message
 from typing import Any
@@ -166,6 +167,9 @@ def at(seconds: float) -> str:
         (at(NOW + 90), at(NOW + 30), NOW - 9_999, 60),
         (at(NOW - 90), None, NOW, 0),
         (at(NOW), None, None, None),
+        ("Tue Nov 14 22:14:50 2023", None, NOW, 90),
+        ("Tuesday, 14-Nov-23 22:14:50 GMT", None, NOW, 90),
+        ("Tue, 14 Nov 2023 22:14:50 -0000", None, NOW, 90),
         ("soon", None, NOW, None),
         ("-5", None, NOW, None),
         ("", None, NOW, None),
@@ -186,10 +190,30 @@ def test_a_retry_after_is_seconds_from_now(
         requests_response(429, **retry("7")),
         urllib_error(429, **retry("7")),
         {"status": 429, "headers": {"retry-after": "7"}},
+        {"status": 429, "headers": {"Retry-After": 7}},
+        {"status": 429, "headers": {"RETRY-AFTER": b"7"}},
+        {"status": 429, "headers": {"retry-after": ["7"]}},
     ],
 )
 def test_the_delay_that_a_service_asks_for_is_passed_on(failure: object) -> None:
     assert upstream_error(failure, now=NOW).retry_after_seconds == 7
+
+
+def test_a_date_without_a_zone_is_in_gmt_wherever_the_page_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert retry_after("Tue Nov 14 22:14:50 2023", None, NOW) == 90
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+async def test_a_failure_for_good_is_followed_by_no_repeat() -> None:
+    error = upstream_error(httpx_error(404), service="the weather service")
+    envelope = (await answer_of(lambda: error))["error"]
+    (step,) = envelope["recoverySteps"]
+    assert step.startswith("Do not repeat the same call: change what it asks of the weather service, or tell")
 
 
 def test_a_delay_means_nothing_where_a_retry_is_of_no_use() -> None:

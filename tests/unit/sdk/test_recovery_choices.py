@@ -3,7 +3,9 @@
 import json
 import logging
 from dataclasses import dataclass
-from typing import Any
+from datetime import date
+from typing import Any, NamedTuple
+from uuid import UUID
 
 import pytest
 
@@ -27,7 +29,7 @@ class Layer:
     opacity: float = 1.0
 
 
-def refused(query: str, candidates: Any = CITIES, **options: Any) -> ToolError:
+def refused(query: Any, candidates: Any = CITIES, **options: Any) -> ToolError:
     with pytest.raises(ToolError) as caught:
         choose_one(query, candidates, **options)
     return caught.value
@@ -146,6 +148,62 @@ def test_candidates_may_be_strings_mappings_or_objects() -> None:
     assert choose_one("4", [{"nr": 3}, {"nr": 4}], key="nr") == {"nr": 4}
     assert choose_one("b", [("a", 1), ("b", 2)], key=lambda pair: pair[0]) == ("b", 2)
     assert refused("x", [{"t": "x", "v": 1}, {"t": "x", "v": 2}], key="t", value="v").options[1]["value"] == 2
+
+
+class Pin:
+    __slots__ = ("_title", "id")
+
+    def __init__(self, number: int, title: str) -> None:
+        self.id, self._title = number, title
+
+    @property
+    def title(self) -> str:
+        return self._title
+
+
+class City(NamedTuple):
+    id: UUID
+    name: str
+    founded: date
+
+
+def test_objects_are_read_by_slots_properties_and_named_fields() -> None:
+    assert choose_one("sea", [Pin(1, "Sky"), Pin(2, "Sea")]).id == 2
+    cities = [City(UUID(int=number), "Ulm", date(800 + number, 1, 1)) for number in (1, 2)]
+    options = refused("Ulm", cities).options
+    assert [option["label"] for option in options] == ["Ulm (0801-01-01)", "Ulm (0802-01-01)"]
+    assert [option["value"] for option in options] == [str(city.id) for city in cities]
+    assert choose_one(options[1]["value"], cities) == cities[1]
+
+
+@pytest.mark.parametrize(("query", "number"), [(5, 5), ("5", 5), (7.5, None), (None, None), ("", None)])
+def test_a_query_may_be_a_number_or_nothing(query: Any, number: int | None) -> None:
+    shapes = [{"id": 5, "name": "five"}, {"id": 60, "name": "sixty"}]
+    if number is not None:
+        assert choose_one(query, shapes)["id"] == number
+    else:
+        assert refused(query, shapes).code == "NO_MATCH"
+
+
+def test_a_number_finds_the_argument_that_it_came_in() -> None:
+    rooms = [{"id": "a", "name": "5"}, {"id": "b", "name": "5"}]
+    told = advise(refused(5, rooms), CallFacts(tool="book", args={"room": 5}))
+    assert [option["call"] for option in told["options"]] == ['book(room="a")', 'book(room="b")']
+
+
+def test_twins_are_told_apart_by_their_ids_and_where_they_have_none_no_call_is_named() -> None:
+    options = refused("Ann", [{"id": 1, "name": "Ann"}, {"id": 2, "name": "Ann"}]).options
+    assert [option["label"] for option in options] == ["Ann (1)", "Ann (2)"]
+    told = advise(refused("Ann", ["Ann", "Ann"]), CallFacts(tool="call", args={"who": "Ann"}))
+    assert told["options"] == [{"label": "Ann"}, {"label": "Ann"}]
+    assert told["recoverySteps"][0].startswith("Do not repeat the same call: no call can tell these 2 apart.")
+
+
+def test_numbers_that_json_has_not_are_told_as_text() -> None:
+    rooms = [{"id": 2**60 + number, "name": "Hall", "size": float("nan") + number} for number in (0, 1)]
+    error = refused("Hall", rooms)
+    assert json.dumps(error.options, allow_nan=False)
+    assert error.options[0]["value"] == str(2**60)
 
 
 def test_a_field_that_is_not_there_is_refused() -> None:

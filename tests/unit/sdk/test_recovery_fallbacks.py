@@ -1,5 +1,6 @@
 """`first_that_works` never does something else, or the same thing twice, without asking."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -67,6 +68,39 @@ async def test_what_may_have_been_done_is_not_done_again_another_way() -> None:
 async def test_what_surely_never_began_is_done_another_way() -> None:
     ways = [way("one", ConnectionRefusedError(), "sends"), way("two", 1, "sends")]
     assert (await first_that_works(ways))["wasFallback"] is True
+
+
+async def test_a_way_that_is_cancelled_has_failed_like_any_other() -> None:
+    told = await first_that_works([way("a", asyncio.CancelledError()), way("b", 2)])
+    assert told["channelUsed"] == "b"
+
+
+async def test_trying_can_be_cancelled() -> None:
+    ran: list[str] = []
+    waits = Alternative("a", asyncio.Event().wait, "none")
+    async with asyncio.timeout(5):
+        task = asyncio.ensure_future(first_that_works([waits, way("b", ran=ran)]))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert ran == []
+
+
+async def test_no_effects_are_none_however_they_are_written() -> None:
+    told = await first_that_works([way("a", TimeoutError(), " None "), way("b", 2)])
+    assert told["wasFallback"] is True
+
+
+async def test_without_an_argument_for_consent_no_call_is_named() -> None:
+    async def handler() -> Any:
+        return await first_that_works([way("mail", BROKEN, "sends"), way("cache", 1)])
+
+    envelope = (await answer_of(handler))["error"]
+    assert envelope["code"] == "FALLBACK_NEEDS_CONSENT"
+    (step,) = envelope["recoverySteps"]
+    assert step.startswith("Do not repeat the same call: tell the user")
+    assert step.endswith("cache (changes nothing).")
 
 
 async def test_when_nothing_works_the_error_has_every_reason() -> None:

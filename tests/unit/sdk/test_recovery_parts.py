@@ -62,6 +62,34 @@ async def test_a_returned_error_is_a_failed_part() -> None:
     assert told["errors"]["bad"]["code"] == "MINE"
 
 
+async def test_a_part_that_cannot_be_sent_hides_no_other() -> None:
+    async def handler() -> Any:
+        sources: dict[str, Any] = {
+            "tags": lambda: {"all": {1, 2}},
+            "mean": lambda: later(float("nan")),
+            "dump": lambda: "x" * 2_000_000,
+            "title": lambda: "Board",
+        }
+        return await gather_parts(sources)
+
+    told = await answer_of(handler)
+    assert told["parts"] == {"tags": None, "mean": None, "dump": None, "title": "Board"}
+    assert {name: error["code"] for name, error in told["errors"].items()} == {
+        "tags": "TOOL_RESULT_NOT_SERIALIZABLE",
+        "mean": "TOOL_RESULT_NOT_SERIALIZABLE",
+        "dump": "TOOL_RESULT_TOO_LARGE",
+    }
+    assert "$.parts.tags.all (set)" in told["errors"]["tags"]["message"]
+
+
+async def test_of_many_failed_parts_the_steps_name_some_and_count_the_others() -> None:
+    sources = {f"p{number}": fails(TimeoutError()) for number in range(50)} | {"good": lambda: later(1)}
+    (step,) = (await gather_parts(sources))["recoverySteps"]
+    assert step == (
+        "For p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, 40 more: wait 5 s, then make the same call again."
+    )
+
+
 async def test_the_steps_name_the_call_for_the_missing_parts() -> None:
     async def handler(args: Any) -> Any:
         return await gather_parts(

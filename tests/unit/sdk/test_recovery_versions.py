@@ -1,5 +1,6 @@
 """A call for another version, or for a page that has changed, is told what holds now."""
 
+import json
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from tests.unit.sdk.scripted_core import ScriptedCore, answer_of, open_session
 def test_the_current_version_goes_on() -> None:
     require_version(7, 7)
     require_version("a", "a")
+    require_version(7.0, 7)
 
 
 @pytest.mark.parametrize("expected", [6, "7", None, True])
@@ -23,6 +25,15 @@ def test_any_other_version_is_a_conflict(expected: Any) -> None:
     assert error.details is not None
     assert error.details["current"] == 7
     assert "7" in error.message
+
+
+@pytest.mark.parametrize(("expected", "actual"), [(True, 1), ("1", 1), (1, "1")])
+def test_a_version_of_another_type_is_a_conflict_that_says_so(expected: Any, actual: Any) -> None:
+    with pytest.raises(ToolError) as caught:
+        require_version(expected, actual)
+    assert json.dumps(actual) in caught.value.message
+    if str(expected) == str(actual):
+        assert "of another type" in caught.value.message
 
 
 async def test_the_steps_read_first_and_then_name_the_call_for_the_current_version() -> None:
