@@ -14,8 +14,8 @@ from .host import Host, HostGone
 from .messages import MAX_LINE_BYTES
 from .relay import Lines, Relay
 
-RESTART_SECONDS: Final = 5.0
-"""How long requests wait for a Core that went away to come back."""
+RESTART_SECONDS: Final = 10.0
+"""How long requests wait for a Core that went away to come back; a busy machine takes a while to start it."""
 
 _LAST_ANSWERS_SECONDS: Final = 20.0
 """How long a host that has ended its side may still be owed the answers that Core gives by itself."""
