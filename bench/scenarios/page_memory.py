@@ -1,8 +1,8 @@
 """The memory of a page that is ready and idle, over that of a page with Pyodide alone, in Chromium.
 
 Chromium is started by itself and looked at from outside: with Playwright in it, a page keeps a copy of all
-that it has fetched, for the inspector. A sample is the proportional set size (proc(5): `smaps_rollup`) of the
-process that draws the page; Linux alone tells it.
+that it has fetched, for the inspector. A sample is what the process that draws the page has of its own, files
+not reckoned (proc(5): `Anonymous` of `smaps_rollup`); Linux alone tells it.
 """
 
 import json
@@ -58,7 +58,7 @@ def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
 
 def _page_mib(url: str) -> float:
     with TemporaryDirectory(prefix="pedelec-bench-") as profile, _chromium(Path(profile), url) as pid:
-        return max(map(_proportional_mib, _children(pid)))
+        return max(map(_anonymous_mib, _children(pid)))
 
 
 @contextmanager
@@ -103,12 +103,12 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-def _proportional_mib(pid: int) -> float:
+def _anonymous_mib(pid: int) -> float:
     """Of a process that draws pages; 0 for others."""
     if b"--type=renderer" not in Path(f"/proc/{pid}/cmdline").read_bytes():
         return 0
     rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    (line,) = (line for line in rollup.splitlines() if line.startswith("Pss:"))
+    (line,) = (line for line in rollup.splitlines() if line.startswith("Anonymous:"))
     return int(line.split()[1]) / 1024
 
 
