@@ -16,6 +16,7 @@ from pedelec.call_text import CallFacts
 from pedelec.doors import COMMAND_LINE, Door
 from pedelec.errors import Code, PedelecError
 from pedelec.json_text import RawJson
+from pedelec_core.args_key import key_of
 from pedelec_core.invocation import Call, Outcome
 from pedelec_core.loop_guard import AttemptedCall, LoopGuard, LoopLimits
 from pedelec_core.sessions import Session
@@ -73,7 +74,7 @@ class Attempt:
     def refused(self, error: PedelecError, now: float) -> PedelecError:
         """The call is not in order: what to tell the agent (`TOOL_LOOP_STOPPED` from the fifth time on)."""
         try:
-            self._enter(hashlib.sha256(self._args_text.encode("utf-8", "replace")).hexdigest(), now)
+            self._enter(_key_of(self._args_text), now)
         except PedelecError as stopped:
             return stopped
         return self._told(error, self._failed(error.code, now))
@@ -126,6 +127,15 @@ def facts_of(session: Session, tool_name: str, args_text: str, door: Door) -> Ca
         reader=registry.reader_for(tool_name),
         door=door,
     )
+
+
+def _key_of(text: str) -> str:
+    """By what arguments that were refused are known: however they are spaced, as long as they can be read."""
+    args = _object_in(text)
+    try:
+        return key_of(args if args is not None else {"text": text})
+    except ValueError:  # numbers or texts that no other JSON has
+        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def _object_in(text: str) -> dict[str, Any] | None:

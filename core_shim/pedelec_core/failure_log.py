@@ -22,7 +22,7 @@ MAX_RESULT_CHARS: Final = 16 * 1024
 MAX_ARGS_CHARS: Final = 16 * 1024
 """Of longer arguments it is only known that there were some."""
 
-_MARKS: Final = ('"error', '"ok":false', '"success":false', '"status":')
+_MARKS: Final = ('"error', '"ok":false', '"success":false', '"status":', '"isError":true', '"failed":true')
 """One of them is in every result that `shape_of` takes for a failure."""
 
 

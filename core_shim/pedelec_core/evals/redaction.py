@@ -21,15 +21,26 @@ _MIN_ECHO_CHARS: Final = 4
 
 _TELLTALE_WORDS: Final = """
     password passwd passphrase passcode pwd secret secrets token tokens apikey authorization auth bearer
-    credential credentials cookie cookies cvv cvc pin otp ssn iban signature jwt
+    credential credentials cookie cookies cvv cvc pin otp ssn iban signature jwt pass pw sid passport
 """
 _TELLTALES: Final = frozenset(_TELLTALE_WORDS.split())
 _SECRET_PAIRS: Final = frozenset(
-    {("api", "key"), ("access", "key"), ("private", "key"), ("secret", "key"), ("card", "number")}
+    {
+        *(("api", "key"), ("access", "key"), ("private", "key"), ("secret", "key"), ("card", "number")),
+        *(("session", "id"), ("session", "key"), ("security", "code"), ("verification", "code")),
+        *(("account", "number"), ("credit", "card")),
+    }
 )
+_SECRET_ENDINGS: Final = ("password", "passwd", "secret", "token", "apikey", "credentials", "privatekey")
+"""What names that are written as one word end with."""
 _SECRET_TEXT: Final = re.compile(
     r"""eyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?                              # a JSON Web Token
-      | \b(?:bearer|basic)\s+[\w.~+/=-]{8,}
+      | \b(?:bearer|basic)\s+(?=\S*[\d=+/])[\w.~+/=-]{8,}
+      | \b[\w-]*(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|cookie|authorization)["']?
+          \s*[=:]\s*[^\s,;]{3,}
+      | \bpassw(?:or)?d\s+is\s+(?=\S*\d)\S{4,}
+      | (?-i:\b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){3,7}(?:[ ]?[A-Z0-9]{1,3})?\b)    # an IBAN
+      | \b\d{3}-\d{2}-\d{4}\b                                         # a US social security number
       | \b(?:sk|pk|rk|ghp|gho|ghs|ghu|glpat|xox[abprs])[-_][\w-]{10,}   # keys of well-known services
       | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b
       | -----BEGIN[ ][A-Z ]+-----
@@ -61,6 +72,10 @@ class Redactor:
         if isinstance(value, str) and (kept := self._text(value)) != value:
             self.places.append(json_pointer(path))
             return kept
+        if isinstance(value, int) and _is_card_number(str(value)):
+            self.places.append(json_pointer(path))
+            self._secrets.append(str(value))
+            return SECRET
         return value
 
     def sentence(self, text: str) -> str:
@@ -87,7 +102,17 @@ class Redactor:
 
 def _is_secret_name(name: str) -> bool:
     words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
-    return not _TELLTALES.isdisjoint(words) or not _SECRET_PAIRS.isdisjoint(pairwise(words))
+    if not _TELLTALES.isdisjoint(words) or not _SECRET_PAIRS.isdisjoint(pairwise(words)):
+        return True
+    return any(word.endswith(_SECRET_ENDINGS) for word in words)
+
+
+def _is_card_number(digits: str) -> bool:
+    """Whether a number has the length of a card's, and its check digit (ISO/IEC 7812-1)."""
+    if not (14 <= len(digits) <= 19 and digits.isdecimal()):
+        return False
+    doubled = [int(digit) * 2 for digit in digits[-2::-2]]
+    return (sum(map(int, digits[::-2])) + sum(number - 9 * (number > 9) for number in doubled)) % 10 == 0
 
 
 def _texts(value: JsonValue) -> Iterator[str]:

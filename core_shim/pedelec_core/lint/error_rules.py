@@ -41,7 +41,9 @@ def _envelope(error: JsonObject, where: str, about: str) -> Iterator[Finding]:
     yield from _message(error.get("message"), about, f"{where}/message", about)
     yield from _class(error, where, about)
     for index, step in enumerate(_listed(error.get("recoverySteps"))):
-        if isinstance(step, str) and (said := names_developer_means(step)):
+        if not isinstance(step, str):
+            continue
+        if said := names_developer_means(step) or (step[:80] if is_vague(step) else None):
             yield Finding(DEVELOPER_TEXT, f"{where}/recoverySteps/{index}", about, f"“{said}”")
     if isinstance(reason := error.get("reason"), str) and (raw := is_raw(reason)):
         yield Finding(RAW_FAILURE, f"{where}/reason", about, f"“{raw}”")

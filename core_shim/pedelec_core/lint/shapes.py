@@ -10,6 +10,9 @@ from typing import Final
 from pedelec.json_text import JsonObject, JsonValue
 
 _BAD_STATES: Final = frozenset({"error", "failed", "failure"})
+_BAD_FLAGS: Final = ("isError", "failed")
+_REMARKS: Final = frozenset({"warnings", "notes", "hints", "infos"})
+"""A check of something has these beside its `errors`, empty or not."""
 
 
 class Shape(Enum):
@@ -34,6 +37,9 @@ def shape_of(result: JsonValue) -> Shape:
 def _says_failed(result: JsonObject) -> bool:
     if result.get("ok") is False or result.get("success") is False:
         return True
-    if result.get("status") in _BAD_STATES:
+    if any(result.get(flag) is True for flag in _BAD_FLAGS) or result.get("errorMessage"):
         return True
-    return bool(result.get("errors")) and any(value in ([], {}) for value in result.values())
+    data = [value for key, value in result.items() if isinstance(value, (list, dict)) and key not in _REMARKS]
+    if result.get("status") in _BAD_STATES:
+        return not any(data)  # else it may be data about something that failed
+    return bool(result.get("errors")) and any(not value for value in data)

@@ -12,26 +12,41 @@ _SAYS_NOTHING: Final = """
     generic general invalid bad wrong incorrect illegal something anything went happened occurred
     encountered problem issue request input operation action call tool server system exception execution
     process processing unable could can cannot not be do did done complete completed perform performed
-    found exist exists available allowed permitted supported valid
+    found exist exists available allowed permitted supported valid while when during there and or no none
+    null nan n object undefined broke broken crashed retry
 """
 _EMPTY_WORDS: Final = frozenset(_SAYS_NOTHING.split())
 
 _DEVELOPER: Final = re.compile(
     r"""\b(?:see|check|look\s+(?:at|in|into)|read|view|inspect|open)\s+(?:the\s+|your\s+)?
-          (?:\w+\s+)?(?:logs?|console|stack\s?trace|dev\s?tools|source|code|documentation|docs|readme)\b
-      | \bcheck\s+(?:the\s+|your\s+)?(?:input|inputs|parameters|arguments|request|settings|configuration)\b
+          (?:\w+\s+)?(?:logs?|console|stack\s?trace|dev\s?tools|source\s+code|source(?!\s+\w)|code|documentation
+          |docs|readme|network\s+(?:tab|panel))\b
+      | \b(?:refer\s+to|consult)\s+(?:the\s+|your\s+)?(?:\w+\s+)?(?:logs?|documentation|docs|manual|readme)\b
+      | \b(?:check|verify|validate|review)\s+(?:that\s+)?(?:the\s+|your\s+)?
+          (?:inputs?|parameters|params|arguments|args|request|payload)\b
+      | (?<!user\sto\s)\bcheck\s+(?:the\s+|your\s+)?(?:settings|configuration)\b
+      | \benvironment\s+variables?\b | \b(?:verbose|debug)\s+(?:logging|mode|output)\b
       | \b(?:stack\s?trace|traceback|debugger|breakpoint|dev\s?tools)\b
-      | \bcontact\s+(?:the\s+|your\s+)?(?:\w+\s+)?(?:developers?|administrators?|admin|support|team|vendor)\b
-      | \b(?:file|open|report)\s+(?:a\s+|an\s+)?(?:bug|issue|ticket)\b""",
+      | \b(?:contact|ask)\s+(?:the\s+|your\s+)?(?:\w+\s+)?
+          (?:developers?|administrators?|admin|support|vendor)\b
+      | \bcontact\s+(?:the\s+|your\s+)?(?:\w+\s+)?team\b
+      | \b(?:file|open|report|submit|raise)\s+(?:a\s+|an\s+)?(?:bug|issue|ticket)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 
 _RAW: Final = re.compile(
-    r"""\b(?:HTTP|status(?:\s+code)?|code)[\s:=/\d.]*\b[45]\d\d\b
+    r"""\b(?:HTTP|status(?:\s+code)?|(?:error|response|with)\s+code)[\s:=/\d.]*\b[45]\d\d\b
+      | \b(?:errors?|failed|returned|answered|responded)[\s:=(\#]*(?:with\s+)?[45]\d\d\b
       | ^\W*[45]\d\d\b
+      | (?-i:\bE(?:CONN[A-Z]+|NOENT|ACCES|TIMEDOUT|PIPE|EXIST|NOTFOUND|HOSTUNREACH)\b)
+      | (?-i:\bERR_[A-Z_]+\b|\bSQLSTATE\b)
+      | \[object\s\w+\] | \bfailed\sto\sfetch\b | \bunexpected\s(?:token|end\sof)\b
+      | \bdivision\sby\szero\b | \bindex\sout\sof\s(?:range|bounds)\b | ^\w+\sis\snot\sdefined\b
+      | \bcannot\sread\sprop\w+\b | \b(?:undefined|null)\sis\snot\b
+      | \bobject\sis\snot\s(?:callable|iterable|subscriptable)\b | \binvalid\sliteral\sfor\b
       | (?-i:\b[A-Z]\w*(?:Error|Exception)\b)
       | \bTraceback\b | \bat\s\S+\s\(\S+:\d+:\d+\)
-      | \b(?:undefined|null|NoneType)\b.{0,40}\b(?:function|propert(?:y|ies)|attribute|object)\b
+      | \bNoneType\b
       | <(?:!doctype|html)\b""",
     re.IGNORECASE | re.VERBOSE,
 )

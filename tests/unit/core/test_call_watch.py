@@ -60,6 +60,13 @@ async def test_unknown_tools_and_invalid_arguments_count_too(
     assert "failed 3 times in a row" in answers[2]["error"]["recoverySteps"][0]
 
 
+async def test_arguments_that_were_refused_are_the_same_in_whatever_order(stage: Stage) -> None:
+    await stage.open_page(*moving())
+    turned = [{"a": 1, "b": 2.5}, {"b": 2.5, "a": 1}]
+    answers = [await stage.call("paint", turned[number % 2]) for number in range(5)]
+    assert codes(answers) == ["TOOL_NOT_FOUND"] * 4 + ["TOOL_LOOP_STOPPED"]
+
+
 async def test_a_returned_error_counts_as_the_failure_that_it_is(stage: Stage) -> None:
     await stage.open_page(*moving(lambda: {"error": {"code": "MINE", "message": "m"}}))
     assert codes(await times(stage, 5))[-1] == "TOOL_LOOP_STOPPED"

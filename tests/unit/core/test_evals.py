@@ -26,7 +26,11 @@ def case(args: Any = None, error: Any = None) -> Case:
 
 
 @pytest.mark.parametrize(
-    "name", ["password", "apiKey", "api_key", "accessToken", "Authorization", "X-Api-Key", "PIN"]
+    "name",
+    [
+        *("password", "apiKey", "api_key", "accessToken", "Authorization", "X-Api-Key", "PIN"),
+        *("clientsecret", "refreshtoken", "sessionId", "securityCode", "AWS_SECRET_ACCESS_KEY"),
+    ],
 )
 def test_what_is_named_like_a_secret_is_left_out_whatever_it_is(name: str) -> None:
     values: list[JsonValue] = ["x", 4711, ["a"], {"b": "c"}]
@@ -46,6 +50,11 @@ def test_what_is_named_like_a_secret_is_left_out_whatever_it_is(name: str) -> No
         "https://ann:pass@host.example/",
         "-----BEGIN RSA PRIVATE KEY-----",
         "4111 1111 1111 1111",
+        "DE89 3704 0044 0532 0130 00",
+        "123-45-6789",
+        "https://host.example/?token=abcdef&page=1",
+        "Cookie: sid=abc",
+        "the password is hunter2",
     ],
 )
 def test_what_looks_like_a_secret_is_left_out_whatever_its_name(text: str) -> None:
@@ -64,10 +73,18 @@ def test_ordinary_values_stay_as_they_are() -> None:
         "password": None,
         "when": "2026-11-30T16:40:05.123456+01:00",
         "text": "A sentence with a few words in it, and a number: 1234567.",
+        "basic": "A basic understanding of bearer bonds",
+        "at": 1764540000000,
     }
     redactor = Redactor()
     assert redactor.value(args) == args
     assert redactor.places == []
+
+
+def test_a_card_number_that_is_written_as_a_number_is_left_out() -> None:
+    redactor = Redactor()
+    assert redactor.value({"n": [4111111111111111, 4111111111111112]}) == {"n": [SECRET, 4111111111111112]}
+    assert redactor.places == ["/n/0"]
 
 
 def test_long_texts_are_cut_and_say_how_long_they_were() -> None:

@@ -64,6 +64,45 @@ def test_each_rule_for_tools_can_be_broken(change: JsonObject, rule: str, where:
     assert (rule, where) in found(tools=[broken], hints_stated=True)
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Room 404 is locked by Ann.",
+        "The booking code 415 is taken.",
+        "The undefined term “x” is used in the formula object.",
+        "The document is open in another tab.",
+        "The start date is not defined yet.",
+    ],
+)
+def test_ordinary_sentences_are_let_be(message: str) -> None:
+    assert found(errors=[error(message=message)]) == []
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "Ask the user to check the settings under “Services”.",
+        "View the source list: list_sources()",
+        "Read the document: get_document()",
+    ],
+)
+def test_steps_that_an_agent_can_take_are_let_be(step: str) -> None:
+    assert found(errors=[error(recoverySteps=[step])]) == []
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"status": "failed", "runs": [{"id": 1}]},
+        {"errors": [{"line": 3}], "warnings": []},
+        {"errors": [], "items": []},
+        {"failed": 2, "passed": []},
+    ],
+)
+def test_data_about_failures_is_no_failure(result: JsonObject) -> None:
+    assert found(errors=[result]) == []
+
+
 def test_a_tool_that_is_no_object_is_told() -> None:
     assert found(tools=[3]) == [("tool-refused", "/tools/0")]
 
@@ -114,6 +153,18 @@ def test_of_tools_whose_false_hints_are_left_out_those_that_sound_like_reading_a
         (error(message="429 Too Many Requests"), "raw-failure", "message"),
         (error(message="KeyError: 'shape'"), "raw-failure", "message"),
         (error(message="undefined is not a function"), "raw-failure", "message"),
+        (error(message="Cannot read properties of undefined (reading 'x')"), "raw-failure", "message"),
+        (error(message="Error: 500"), "raw-failure", "message"),
+        (error(message="The server returned 502"), "raw-failure", "message"),
+        (error(message="connect ECONNREFUSED 127.0.0.1:3000"), "raw-failure", "message"),
+        (error(message="Unexpected token < in JSON at position 0"), "raw-failure", "message"),
+        (error(message="list index out of range"), "raw-failure", "message"),
+        (error(message="undefined"), "vague-message", "message"),
+        (error(message="An error occurred while processing your request."), "vague-message", "message"),
+        (error(recoverySteps=["Please try again later."]), "developer-text", "recoverySteps/0"),
+        (error(recoverySteps=["Refer to the documentation."]), "developer-text", "recoverySteps/0"),
+        (error(recoverySteps=["Verify the parameters."]), "developer-text", "recoverySteps/0"),
+        (error(recoverySteps=["Set the API_KEY environment variable."]), "developer-text", "recoverySteps/0"),
         (error(reason="ConnectionError"), "raw-failure", "/errors/0/error/reason"),
         (error(options=[{"value": n} for n in range(11)]), "too-many-options", "/errors/0/error/options"),
         (error(options=[1], details={"leftOut": {"options": 10}}), "too-many-options", "options"),
@@ -122,6 +173,8 @@ def test_of_tools_whose_false_hints_are_left_out_those_that_sound_like_reading_a
         ({"error": "The board is locked by Ann."}, "success-shaped-failure", "/errors/0"),
         ({"ok": False, "reason": "The board is locked."}, "success-shaped-failure", "/errors/0"),
         ({"success": False}, "success-shaped-failure", "/errors/0"),
+        ({"isError": True, "content": []}, "success-shaped-failure", "/errors/0"),
+        ({"items": [], "errorMessage": "The board is locked."}, "success-shaped-failure", "/errors/0"),
         ({"status": "error", "data": None}, "success-shaped-failure", "/errors/0"),
         ({"errors": ["The board is locked."], "items": []}, "success-shaped-failure", "/errors/0"),
     ],
