@@ -28,7 +28,7 @@ def advise(error: PedelecError, call: CallFacts) -> dict[str, Any]:
     options = [
         _with_call(option, details, call) for option in _choosable(envelope.get("options", ()), details)
     ]
-    steps = error.recovery_steps or _steps(error, details, options, call)
+    steps = envelope["recoverySteps"] if error.recovery_steps else _steps(error, details, options, call)
     return bounded({**envelope, "options": options, "recoverySteps": steps})
 
 

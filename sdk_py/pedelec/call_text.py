@@ -117,8 +117,8 @@ def _change(key: str, value: object) -> str:
     try:
         text = f"{key}={_json(value)}"
     except (TypeError, ValueError, RecursionError):
-        return f"another {key}"
-    return text if len(text) <= MAX_CALL_CHARS else f"another {key}"
+        return f"{key}=<its value>"
+    return text if len(text) <= MAX_CALL_CHARS else f"{key}=<its value>"
 
 
 def _kept(key: str) -> str:

@@ -52,8 +52,9 @@ def bounded(envelope: Envelope) -> Envelope:
             ordered[key] = _first(ordered[key], cap, key, left_out)
     if "recoverySteps" in ordered:
         ordered["recoverySteps"] = [_cut(str(step), _MAX_STEP_CHARS) for step in ordered["recoverySteps"]]
-    whole = _told_of(_with_room_for_the_step(ordered), left_out)
-    return whole if _size(whole) <= MAX_ERROR_BYTES else _shrunk(whole, left_out)
+    readable = _with_room_for_the_step(ordered)
+    whole = _told_of(readable, left_out)
+    return whole if _size(whole) <= MAX_ERROR_BYTES else _shrunk(readable, left_out)
 
 
 def _with_room_for_the_step(envelope: Envelope) -> Envelope:

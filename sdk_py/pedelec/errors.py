@@ -282,6 +282,8 @@ def error_from_exception(error: BaseException, now: float | None = None) -> Pede
         error: the exception.
         now: seconds since the epoch, to reckon the date of a `Retry-After` with.
     """
+    if isinstance(error, BaseExceptionGroup):
+        return _error_from_group(error, now)
     if isinstance(error, PedelecError):
         return error
     from pedelec.failures import classify_exception  # at a failure, not when the page starts
@@ -292,6 +294,24 @@ def error_from_exception(error: BaseException, now: float | None = None) -> Pede
     message = f"{type_name}: {text}" if text else type_name
     fields = {} if failure is None else failure.fields()
     return PedelecError(Code.TOOL_HANDLER_ERROR, message, details={"type": type_name}, **fields)
+
+
+def _error_from_group(group: "BaseExceptionGroup[BaseException]", now: float | None) -> PedelecError:
+    """Of one exception in a group what it means; of several all messages, and the class where they agree."""
+    from pedelec.exception_groups import leaves_of  # as above
+
+    told = [error_from_exception(leaf, now) for leaf in leaves_of(group)]
+    if len(told) == 1:
+        return told[0]
+    delays = [error.retry_after_seconds for error in told if error.retry_after_seconds is not None]
+    classes = {error.error_class for error in told}
+    return PedelecError(
+        Code.TOOL_HANDLER_ERROR,
+        "; ".join(error.message.rstrip(".") for error in told),
+        error_class=classes.pop() if len(classes) == 1 else ErrorClass.PERMANENT,
+        retry_after_seconds=max(delays, default=None),
+        details={"type": type_name_of(group), "codes": [error.code for error in told]},
+    )
 
 
 def type_name_of(error: BaseException) -> str:

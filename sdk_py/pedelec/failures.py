@@ -13,6 +13,7 @@ from typing import Any
 
 from pedelec.catalogue import Effects, ErrorClass, ErrorType
 from pedelec.clean_text import MAX_MESSAGE_CHARS
+from pedelec.exception_groups import leaves_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +200,8 @@ def classify(failure: object, now: float | None = None) -> Failure:
         `unknown` and `permanent` where nothing is recognised; that includes a response that is no failure.
     """
     try:
+        if isinstance(failure, BaseExceptionGroup) and len(leaves := leaves_of(failure)) == 1:
+            failure = leaves[0]
         return _by_status(failure, now) or _by_type(failure) or _by_text(failure) or _UNKNOWN
     except Exception:  # noqa: BLE001 - as above
         return _UNKNOWN

@@ -9,6 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pedelec import Code, ErrorClass, PedelecError, ToolError
+from pedelec.advice import advise
+from pedelec.call_text import CallFacts
 from pedelec.catalogue import CATALOGUE, info_of
 from pedelec.clean_text import clean_foreign_text, clean_text
 from pedelec.envelope import HEAD_CHARS, KEYS, MAX_CHOICES, MAX_ERROR_BYTES, bounded
@@ -160,6 +162,13 @@ def test_lists_are_capped_and_say_how_much_is_missing() -> None:
 def test_a_count_of_what_was_left_out_before_is_added_to() -> None:
     wire = full(options=list(range(12)), details={"leftOut": {"options": 3}}).to_wire()
     assert wire["details"]["leftOut"] == {"options": 5}
+
+
+def test_what_is_left_out_is_counted_once_however_often_the_error_is_made_smaller() -> None:
+    error = ToolError("X", "x", recovery_steps=["Look."] * 20, suggestions=["s" * 5_000] * 50)
+    left_out = {"recoverySteps": 14, "suggestions": 40}
+    assert error.to_wire()["details"]["leftOut"] == left_out
+    assert advise(error, CallFacts(tool="t", args={}))["details"]["leftOut"] == left_out
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_a_corrected_call_that_is_too_long_leaves_out_what_was_right() -> None:
 
 def test_a_value_without_json_is_no_obstacle_to_telling_the_call() -> None:
     call = CallFacts(tool="note", args={"at": 1})
-    assert call.text({"at": object()}) == "note with the same arguments, but another at"
+    assert call.text({"at": object()}) == "note with the same arguments, but at=<its value>"
 
 
 def test_the_argument_that_holds_a_value_is_found_only_where_it_is_the_only_one() -> None:

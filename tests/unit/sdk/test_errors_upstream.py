@@ -209,6 +209,22 @@ def test_a_date_without_a_zone_is_in_gmt_wherever_the_page_is(monkeypatch: pytes
         time.tzset()
 
 
+def test_one_failure_in_a_group_of_tasks_is_recognised() -> None:
+    group = ExceptionGroup("tasks", [ExceptionGroup("more", [httpx_error(429, **retry("7"))])])
+    assert error_from_exception(group).retry_after_seconds == 7
+    assert upstream_error(group).error_type == "rate_limited"
+    own = PedelecError("MINE", "Mine.")
+    assert error_from_exception(ExceptionGroup("tasks", [own])) is own
+
+
+def test_several_failures_in_a_group_of_tasks_are_all_told() -> None:
+    error = error_from_exception(ExceptionGroup("tasks", [TimeoutError("slow"), KeyError("x")]))
+    assert error.message == "TimeoutError: slow; KeyError: 'x'"
+    assert (error.code, error.error_class) == ("TOOL_HANDLER_ERROR", "permanent")
+    late = error_from_exception(ExceptionGroup("tasks", [TimeoutError(), httpx_error(429, **retry("7"))]))
+    assert (late.error_class, late.retry_after_seconds) == ("retryable", 7)
+
+
 async def test_a_failure_for_good_is_followed_by_no_repeat() -> None:
     error = upstream_error(httpx_error(404), service="the weather service")
     envelope = (await answer_of(lambda: error))["error"]
