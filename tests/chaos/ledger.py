@@ -86,8 +86,11 @@ class Ledger:
         code = answer["error"]["code"]
         if code not in {"TOOL_TIMEOUT", "TOOL_INTERRUPTED", "TOOL_PAGE_UNAVAILABLE", "TOOL_BUSY"}:
             return [f"{key}: a wrong answer after the limit: {json.dumps(answer)}"]
-        must_come = self._runs[key] and not self._schedule.loses_pages
-        late = self.late.get(key)
-        if must_come and not (late and late["ok"] and late["result"]["key"] == key):
+        if (
+            key not in self.late or self._schedule.loses_pages
+        ):  # nobody asked: it ran after the answer, or never
+            return []
+        late = self.late[key]
+        if not (late and late["ok"] and late["result"]["key"] == key):
             return [f"{key}: lost late result, tool-result says {json.dumps(late)}"]
         return []
