@@ -22,20 +22,18 @@ class Ledger:
         self._runs_of_call: Counter[str] = Counter()  # by invocation
         self._busy: Counter[str] = Counter()  # by page, of exclusive calls
         self._overlaps = 0
-        self._keys: dict[str, str] = {}  # by invocation
         self._submits: dict[str, str] = {}  # request → invocation
-        self._confirmed: set[str] = set()  # keys of results that Core said it has
+        self._confirmed: set[str] = set()  # invocations whose results Core said it has
 
     def frame(self, page: str, direction: str, frame: dict[str, Any]) -> None:
         """A frame that was sent, whether or not it arrives."""
         kind = frame["type"]
-        if kind == "tool_call":
-            self._keys[frame["toolRequestId"]] = frame["args"]["key"]
-        elif kind == "submit_tool_result":
+        if kind == "submit_tool_result":
             self._submits[f"{page} {frame['requestId']}"] = frame["toolRequestId"]
         elif kind == "results_confirmed":
-            calls = (self._submits[f"{page} {request_id}"] for request_id in frame["requestIds"])
-            self._confirmed.update(self._keys[call] for call in calls)
+            self._confirmed.update(
+                self._submits[f"{page} {request_id}"] for request_id in frame["requestIds"]
+            )
 
     def started(self, page: str, key: str, call: str) -> None:
         """A handler began."""
@@ -74,7 +72,7 @@ class Ledger:
         if answer["ok"]:
             if answer["result"]["key"] != key or not self._runs[key]:
                 told.append(f"{key}: somebody else's result: {answer}")
-        elif key in self._confirmed or not self._schedule.loses_pages:
+        elif answer.get("invocationId") in self._confirmed or not self._schedule.loses_pages:
             told.append(f"{key}: lost result, the agent was told {json.dumps(answer)}")
         elif (answer["error"]["code"], answer["error"]["effects"]) != ("TOOL_INTERRUPTED", "unknown"):
             told.append(f"{key}: a wrong error: {json.dumps(answer)}")
@@ -86,10 +84,8 @@ class Ledger:
         code = answer["error"]["code"]
         if code not in {"TOOL_TIMEOUT", "TOOL_INTERRUPTED", "TOOL_PAGE_UNAVAILABLE", "TOOL_BUSY"}:
             return [f"{key}: a wrong answer after the limit: {json.dumps(answer)}"]
-        if (
-            key not in self.late or self._schedule.loses_pages
-        ):  # nobody asked: it ran after the answer, or never
-            return []
+        if key not in self.late or self._schedule.loses_pages:
+            return []  # nobody asked, as it ran after the answer or never; or nobody can know
         late = self.late[key]
         if not (late and late["ok"] and late["result"]["key"] == key):
             return [f"{key}: lost late result, tool-result says {json.dumps(late)}"]
