@@ -161,8 +161,8 @@
   addEventListener("pedelec:failed", ({ detail }) => window.board.say("failed", `Could not start: ${detail.error.message}`));
   find("connect").addEventListener("click", () => document.querySelector("pedelec-inspector").showConnect());
   find("copy").addEventListener("click", async ({ target }) => {
-    await navigator.clipboard.writeText(find("command").textContent);
-    target.textContent = "Copied";
+    const copied = navigator.clipboard.writeText(find("command").textContent);
+    target.textContent = await copied.then(() => "Copied", () => "Not allowed");
     setTimeout(() => (target.textContent = "Copy"), 1500);
   });
 })();

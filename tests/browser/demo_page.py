@@ -25,6 +25,12 @@ _NOTE_ANSWERS = """(inspector) => {
   };
 }"""
 
+_NOTE_PROGRESS = """
+globalThis.bar = [];
+const note = () => bar.push(document.getElementById("progress").value);
+addEventListener("pedelec:progress", () => queueMicrotask(note));
+"""
+
 _CATCH_EXPORT = """button => new Promise((resolve) => {
   const { createObjectURL } = URL;
   URL.createObjectURL = (blob) => {
@@ -56,6 +62,7 @@ class DemoPage:
         self.inspector = page.locator("pedelec-inspector")
         self.violations: list[str] = []
         page.on("console", self._on_console)
+        page.add_init_script(_NOTE_PROGRESS)
         page.set_default_timeout(WAIT_MS)
 
     def _on_console(self, message: ConsoleMessage) -> None:
@@ -70,6 +77,11 @@ class DemoPage:
     def wait_until_ready(self) -> None:
         self.page.locator('#state[data-state="ready"]').wait_for(timeout=START_MS)
         self.verdict.wait_for()
+
+    def progress(self) -> list[float]:
+        """How far the bar of the start was, report by report."""
+        values: list[float] = self.page.evaluate("bar")
+        return values
 
     def call(self, tool: str, **args: Any) -> Any:
         """What an agent at the command line is answered; it has to be a result."""
@@ -104,6 +116,13 @@ class DemoPage:
         self.inspector.get_by_role("button", name="Run", exact=True).click()
         expect(self.verdict).not_to_have_attribute("data-state", "running")
         return json.loads(self.inspector.get_by_label("The exact answer").inner_text())
+
+    def call_in_console(self, tool: str, **args: Any) -> Any:
+        """What the page's own script is answered; quicker than a command."""
+        line = self.inspector.evaluate(
+            "(inspector, [tool, args]) => inspector.call(tool, args)", [tool, args]
+        )
+        return json.loads(line)
 
     def exported(self) -> list[Any]:
         """What the timeline's button writes: caught on its way, as not every driver tells of downloads."""

@@ -23,6 +23,14 @@ WIDTHS = (390, 820, 1440)
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
+def test_the_bar_of_the_start_only_goes_forward_until_the_page_is_ready(demo: DemoPage) -> None:
+    values = demo.progress()
+    assert values == sorted(values)
+    assert len(set(values)) > 3
+    assert 0.9 < values[-1] <= 1
+    expect(demo.page.locator("#progress")).to_be_hidden()
+
+
 # --- the board ----------------------------------------------------------------------------------------------
 
 
@@ -170,6 +178,12 @@ def test_the_commands_to_copy_reach_this_core(demo: DemoPage) -> None:
     assert re.search(r"pedelec-cli --state-dir \S+ tool-call list_shapes '\{\}'$", command)
     shown = demo.page.locator("#command").inner_text()
     assert shown.startswith(command.partition(" tool-call ")[0])
+    demo.page.locator("#copy").click()
+    expect(demo.page.locator("#copy")).to_have_text("Copied")
+    demo.inspector.get_by_label("Filter").focus()
+    demo.page.keyboard.press("ControlOrMeta+v")
+    expect(demo.inspector.get_by_label("Filter")).to_have_value(shown)
+    demo.inspector.get_by_label("Filter").fill("")
     demo.page.get_by_role("button", name="Show its configuration").click()
     configuration = demo.inspector.get_by_label("Configuration")
     expect(configuration).to_have_text(re.compile(r"^claude mcp add .*pedelec-core mcp --state-dir "))
@@ -244,7 +258,7 @@ def test_every_value_that_json_cannot_hold_is_named_and_the_page_hears_of_it(dem
     assert error_of(shown)["code"] == Code.TOOL_RESULT_NOT_SERIALIZABLE
     assert Code.SUBMIT_TOOL_RESULT_FAILED in demo.heard()
     for kind in kinds.locator("option").all_inner_texts():
-        error = demo.call("return_value", kind=kind)["error"]
+        error = error_of(demo.call_in_console("return_value", kind=kind))
         expected = Code.TOOL_RESULT_TOO_LARGE if kind == "too large" else Code.TOOL_RESULT_NOT_SERIALIZABLE
         assert error["code"] == expected, kind
 

@@ -13,12 +13,12 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
-/** A button that copies what `text()` says at that moment, and says so. */
+/** A button that copies what `text()` says at that moment, and says whether it did: a browser may forbid it. */
 export function copyButton(label, text) {
   const button = h("button", { type: "button", class: "small" }, label);
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(text());
-    button.textContent = "Copied";
+    const copied = navigator.clipboard.writeText(text());
+    button.textContent = await copied.then(() => "Copied", () => "Not allowed");
     setTimeout(() => (button.textContent = label), 1500);
   });
   return button;
