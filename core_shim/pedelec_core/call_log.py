@@ -4,12 +4,13 @@ Owns what is told of calls there. Arguments and results are not, unless somebody
 started: they are the user's, and logs are copied about.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable
 from typing import Final
 
 from pedelec_core.call_watch import code_of
-from pedelec_core.invocation import Accept, Decision, Invocation
+from pedelec_core.invocation import Accept, Decision, Invocation, Outcome
 from pedelec_core.sessions import Session
 
 PAYLOADS_WARNING: Final = "--log-payloads: arguments and results of all calls are written to this log"
@@ -34,15 +35,19 @@ class CallLog:
 
     def __call__(self, session: Session, decision: Decision) -> None:
         """Hear of a decision."""
-        invocation = decision.invocation
+        invocation, outcome = decision.invocation, decision.invocation.outcome
         if isinstance(decision, Accept):
             self._open[invocation.id] = (self._clock(), invocation.call.args.text)
-        elif invocation.outcome is not None and invocation.id in self._open:
-            self._ended(session, invocation, *self._open.pop(invocation.id))
+        elif outcome is not None and invocation.id in self._open:
+            began, args = self._open.pop(invocation.id)
+            seconds = self._clock() - began
+            # Once the agent has its answer: that is waited for, and a line costs a tenth of a call.
+            loop = asyncio.get_running_loop()
+            loop.call_later(0, self._ended, session, invocation, outcome, seconds, args)
 
-    def _ended(self, session: Session, invocation: Invocation, began: float, args: str) -> None:
-        outcome = invocation.outcome
-        assert outcome is not None
+    def _ended(
+        self, session: Session, invocation: Invocation, outcome: Outcome, seconds: float, args: str
+    ) -> None:
         result = "" if outcome.result is None else outcome.result.text
         _log.info(
             "call %s session %s tool %s: %s, %.1f ms, %d characters in, %d out",
@@ -50,7 +55,7 @@ class CallLog:
             session.id,
             invocation.call.tool,
             code_of(outcome) or "ok",
-            1_000 * (self._clock() - began),
+            1_000 * seconds,
             len(args),
             len(result),
         )
