@@ -390,17 +390,17 @@ class AgentDesk:
         Raises:
             PedelecError: `THREAD_NOT_FOUND`, or `PEDELEC_THREAD_ID_NOT_FOUND`; both list the live ones.
         """
+        named = None if thread_id is None else self._hub.sessions.get(thread_id)
+        if named is not None and named.live:
+            return named
         live = self._hub.live_sessions()
+        if thread_id is not None:
+            raise _no_session(Code.THREAD_NOT_FOUND, f"No live session is called {thread_id}.", live)
         candidates = [session for session in live if session.page_count] or live
-        if thread_id is None and len(candidates) == 1:
-            return candidates[0]
-        if thread_id is None:
+        if len(candidates) != 1:
             known = f"{len(candidates)} sessions are live: name one" if live else "No page offers tools now"
             raise _no_session(Code.PEDELEC_THREAD_ID_NOT_FOUND, f"{known}.", live)
-        session = self._hub.sessions.get(thread_id)
-        if session is None or not session.live:
-            raise _no_session(Code.THREAD_NOT_FOUND, f"No live session is called {thread_id}.", live)
-        return session
+        return candidates[0]
 
 
 def _is_untrusted(session: Session, tool: str) -> bool:
