@@ -5,6 +5,7 @@ shape that Core's own argument check uses. A page hears of them only where Core 
 """
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from pedelec.errors import Code, PedelecError
@@ -33,22 +34,23 @@ def args_invalid(
 def _violation(item: dict[str, Any], args: JsonObject, names: list[str]) -> JsonObject:
     kind = item["type"]
     steps = _steps_in(args, item["loc"], missing=kind == "missing")
-    violation: JsonObject = {
-        "path": "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps),
-        "message": str(item["msg"]),
+    told: JsonObject = {
+        "path": "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
     }
-    expected = item.get("ctx", {}).get("expected")
-    if expected is not None:
-        violation["expected"] = str(expected)
+    if kind == "missing":
+        return told | {"message": "is missing", "expected": "a value", "got": "nothing"}
     if kind == "extra_forbidden":
         import difflib  # here: most pages never need it
 
-        near = difflib.get_close_matches(str(steps[-1]), names, n=1) if len(steps) == 1 else []
-        violation["message"] = "Unknown argument." + (f" Did you mean {near[0]}?" if near else "")
-        violation["suggestion"] = near[0] if near else None
-    elif kind != "missing":
-        violation["got"] = _json_type(item.get("input"))
-    return {key: value for key, value in violation.items() if value is not None}
+        known = names if len(steps) == 1 else []
+        near = difflib.get_close_matches(str(steps[-1]), known, n=1)
+        message = "Unknown argument." + (f" Did you mean {near[0]}?" if near else "")
+        expected = f"one of {', '.join(known)}" if known else "no such key"
+        told |= {"message": message, "expected": expected, "got": f"the key {_json(steps[-1])}"}
+        return told | ({"suggestion": near[0]} if near else {})
+    message = str(item["msg"])
+    expected = str(item.get("ctx", {}).get("expected") or _WORDS_BEFORE.sub("", message))
+    return told | {"message": message, "expected": expected, "got": _shown(item.get("input"))}
 
 
 def _steps_in(args: Any, location: tuple[Any, ...], *, missing: bool) -> list[Any]:
@@ -65,8 +67,19 @@ def _steps_in(args: Any, location: tuple[Any, ...], *, missing: bool) -> list[An
     return steps
 
 
-def _json_type(value: object) -> str:
-    return _JSON_TYPES.get(type(value), type(value).__name__)
+_WORDS_BEFORE = re.compile("^(?:Input should be |Value error, |Assertion failed, )")
+_SHOWN_CHARS = 60
+
+
+def _shown(value: object) -> str:
+    """The type of a value, and the value where it is short."""
+    name = _JSON_TYPES.get(type(value), type(value).__name__)
+    text = "" if value is None or isinstance(value, (dict, list)) else _json(value)
+    return f"{name} {text}" if text and len(text) <= _SHOWN_CHARS else name
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 _JSON_TYPES = {
