@@ -123,9 +123,14 @@ def _flat(schema: object, max_bytes: int) -> Form:
     if not isinstance(members, dict) or len(members) > MAX_FIELDS:
         _refuse(f"schema must have 1 to {MAX_FIELDS} properties.")
     for name, member in members.items():
-        if not isinstance(member, dict) or member.get("type") not in _TYPES or not _is_flat(member):
+        if not isinstance(member, dict) or not _is_known_type(member.get("type")) or not _is_flat(member):
             _refuse(f"The field {name!r} must be a string, a number, a boolean, or a choice of strings.")
         _make_showable(name, member)
+    required = copied.get("required", [])
+    if not isinstance(required, list) or any(
+        not isinstance(name, str) or name not in members for name in required
+    ):
+        _refuse("required must be a list of the schema's own properties.")
     return Form(copied, lambda content: {key: content[key] for key in members if key in content}, _as_it_is)
 
 
@@ -138,6 +143,9 @@ def _make_showable(name: str, member: JsonObject) -> None:
     items = member.get("items")
     holder = items if isinstance(items, dict) else member
     titled: Any = holder.get("oneOf") or holder.get("anyOf") or []
+    lists = (titled, *(holder.get(key, []) for key in ("enum", "enumNames")))
+    if not all(isinstance(part, list) for part in lists) or not all(isinstance(one, dict) for one in titled):
+        _refuse(f"The choices of the field {name!r} must be lists, of objects with oneOf and anyOf.")
     words = [*_listed(holder.get("enumNames")), *(one.get("title", one.get("const")) for one in titled)]
     for word in [name, *_listed(holder.get("enum")), *words]:
         if not isinstance(word, str) or shown_text(word) != word:
@@ -161,7 +169,7 @@ def _option(option: Any) -> tuple[str, str, Any]:
     else:
         value = label = option
     word = value if isinstance(value, str) else _word(value)
-    return word, shown_text(str(label)), value
+    return word, shown_text(label if isinstance(label, str) else _word(label)), value
 
 
 def _word(value: Any) -> str:
@@ -169,6 +177,10 @@ def _word(value: Any) -> str:
         return json_safe.encode(value, max_bytes=_MAX_SCHEMA_BYTES).text
     except json_safe.ResultError as error:
         _refuse(f"An option cannot be used. {error.message}")
+
+
+def _is_known_type(name: object) -> bool:
+    return isinstance(name, str) and name in _TYPES
 
 
 def _is_flat(member: JsonObject) -> bool:

@@ -22,6 +22,9 @@ _HIDDEN = re.compile(
 )
 
 
+_PLAIN_KEY = re.compile(r"[\w.$@-][\w .$@-]*")
+
+
 def shown_text(text: str, limit: int = MAX_SHOWN_CHARS) -> str:
     """A text with its hidden characters made visible, cut after `limit` characters."""
     text = text.replace("\r\n", "\n")
@@ -34,7 +37,13 @@ def shown_arguments(args: Any) -> str:
     """A call's arguments, one a line: `name: JSON`."""
     if not isinstance(args, dict):
         return shown_text(_json(args), MAX_ARGUMENTS_CHARS)
-    return shown_text("\n".join(f"{key}: {_json(value)}" for key, value in args.items()), MAX_ARGUMENTS_CHARS)
+    lines = (f"{_shown_key(key)}: {_json(value)}" for key, value in args.items())
+    return shown_text("\n".join(lines), MAX_ARGUMENTS_CHARS)
+
+
+def _shown_key(key: str) -> str:
+    """A key that could pass for something else, another line of it, say, is shown as JSON."""
+    return key if _PLAIN_KEY.fullmatch(key) else _json(key)
 
 
 def _json(value: Any) -> str:

@@ -77,6 +77,8 @@ def test_plain_options_are_an_enum_and_others_have_titles() -> None:
     assert forms.choice(["a", "b"]).schema["properties"] == {
         "answer": {"type": "string", "title": "Choice", "enum": ["a", "b"]}
     }
+    answer: Any = forms.choice([True, None, "b"]).schema["properties"]
+    assert answer["answer"]["enum"] == ["true", "null", "b"]
     assert forms.choice([{"label": "One", "value": 1}]).schema["properties"] == {
         "answer": {"type": "string", "title": "Choice", "oneOf": [{"const": "1", "title": "One"}]}
     }
@@ -104,6 +106,13 @@ def test_options_that_nobody_could_choose_from_are_refused(options: Any) -> None
         {"type": "object", "properties": {"a": {"type": "object"}}},
         {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "string"}}}},
         {"type": "object", "properties": {"a": "string"}},
+        {"type": "object", "properties": {"a": {"type": ["string"]}}},
+        {"type": "object", "properties": {"a": {"type": "string", "oneOf": ["x"]}}},
+        {"type": "object", "properties": {"a": {"type": "string", "oneOf": 5}}},
+        {"type": "object", "properties": {"a": {"type": "string", "enum": 5}}},
+        {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["b"]},
+        {"type": "object", "properties": {"a": {"type": "string"}}, "required": [{}]},
+        {"type": "object", "properties": {"a": {"type": "string"}}, "required": 5},
         {"type": "object", "properties": {"a": {"type": "string", "default": float("nan")}}},
         {"type": "object", "properties": {str(n): {"type": "string"} for n in range(21)}},
         {"type": "object", "properties": {"a\u202e": {"type": "string"}}},

@@ -30,5 +30,7 @@ def test_text_that_is_cut_says_so() -> None:
 def test_arguments_are_shown_by_name_as_json() -> None:
     assert shown_arguments({"id": "s1\u202e", "at": [1, None]}) == 'id: "s1\\u202e"\nat: [\n  1,\n  null\n]'
     assert shown_arguments({}) == ""
+    assert shown_arguments({"Größe": 1, "a b": 2}) == "Größe: 1\na b: 2"
+    assert shown_arguments({'x: 1\nto: "ann"\ny': 2}) == '"x: 1\\nto: \\"ann\\"\\ny": 2'
     assert shown_arguments({"x": "y" * 20_000}).endswith("more characters)")
     assert len(shown_arguments({"x": "y" * 20_000})) <= MAX_ARGUMENTS_CHARS
