@@ -63,6 +63,9 @@ _TIMEOUT = Failure(
 _UNREACHABLE = Failure(
     ErrorType.UPSTREAM_5XX, ErrorClass.RETRYABLE, "{service} could not be reached", retry_after_seconds=5
 )
+_UNTRUSTED = Failure(
+    ErrorType.UNKNOWN, ErrorClass.PERMANENT, "{service} could not be reached safely", Effects.NONE
+)
 _DOWN = Failure(
     ErrorType.UPSTREAM_5XX, ErrorClass.RETRYABLE, "{service} has a fault of its own", retry_after_seconds=10
 )
@@ -97,6 +100,8 @@ _BY_TYPE_NAME = {
     "TimeoutError": _TIMEOUT,
     "TimeoutException": _TIMEOUT,  # httpx
     "Timeout": _TIMEOUT,  # requests
+    "ConnectTimeout": replace(_TIMEOUT, effects=Effects.NONE),  # httpx and requests
+    "PoolTimeout": replace(_TIMEOUT, effects=Effects.NONE),  # httpx
     "XHRTimeoutError": _TIMEOUT,  # pyodide.http.pyxhr
     "AbortError": _ABORTED,
     "CancelledError": _ABORTED,
@@ -108,6 +113,10 @@ _BY_TYPE_NAME = {
     "ConnectionError": _UNREACHABLE,  # Python's own and that of requests
     "NetworkError": _UNREACHABLE,  # httpx, and a DOMException
     "RemoteProtocolError": _UNREACHABLE,  # httpx
+    "ProxyError": _UNREACHABLE,  # httpx and requests
+    "ChunkedEncodingError": _UNREACHABLE,  # requests
+    "IncompleteRead": _UNREACHABLE,  # http.client
+    "SSLError": _UNTRUSTED,  # ssl and requests
     "URLError": _UNREACHABLE,
     "XHRNetworkError": _UNREACHABLE,
     "gaierror": replace(_UNREACHABLE, effects=Effects.NONE),
@@ -116,8 +125,11 @@ _BY_TYPE_NAME = {
 _NETWORK_TEXT = re.compile(
     r"failed to fetch|networkerror when attempting|load failed|network (?:error|request failed)"
     r"|connection (?:refused|reset|aborted|closed)|could not connect|name resolution"
-    r"|host (?:is )?unreachable",
+    r"|(?:host|network) (?:is )?unreachable|no route to host",
     re.IGNORECASE,
+)
+_STATUS_TEXT = re.compile(
+    r"\b(?:HTTP(?:/\d(?:\.\d)?)?(?: error)?|status(?: code)?|error code)[\s:=(#]*([45]\d\d)\b", re.IGNORECASE
 )
 _BY_TEXT = (
     (
@@ -219,11 +231,13 @@ def _by_status(failure: object, now: float | None) -> Failure | None:
 
 
 def _status_of(holder: object) -> int | None:
-    names = ["status_code", "status"]
+    names = ["status_code", "status", "statusCode"]
     if type(holder).__name__ == "HTTPError":  # urllib's; elsewhere `code` may be anything
         names.append("code")
     for name in names:
         status = _member(holder, name)
+        if isinstance(status, str) and re.fullmatch("[45][0-9]{2}", status):
+            return int(status)
         if isinstance(status, (int, float)) and not isinstance(status, bool) and 400 <= status < 600:
             return int(status)
     return None
@@ -298,7 +312,11 @@ def _header(headers: object, name: str) -> str | None:
 
 
 def _by_type(failure: object) -> Failure | None:
-    known = next((_BY_TYPE_NAME[name] for name in _names(failure) if name in _BY_TYPE_NAME), None)
+    names = _names(failure)
+    reason = _member(failure, "reason")
+    if names[0] == "URLError" and isinstance(reason, BaseException):  # urllib's, around the real one
+        return _by_type(reason) or _UNREACHABLE
+    known = next((_BY_TYPE_NAME[name] for name in names if name in _BY_TYPE_NAME), None)
     # pyodide.http raises an AbortError for whatever `fetch` rejects with.
     return _UNREACHABLE if known is _ABORTED and _NETWORK_TEXT.search(_text_of(failure)) else known
 
@@ -314,6 +332,9 @@ def _names(failure: object) -> list[str]:
 
 def _by_text(failure: object) -> Failure | None:
     text = _text_of(failure)
+    status = _STATUS_TEXT.search(text)
+    if status is not None:
+        return _of_status(int(status.group(1)), None, None)
     return next((known for pattern, known in _BY_TEXT if pattern.search(text)), None)
 
 

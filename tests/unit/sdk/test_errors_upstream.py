@@ -2,6 +2,7 @@
 
 import asyncio
 import email.utils
+import ssl
 import time
 import urllib.error
 from email.message import Message
@@ -76,6 +77,17 @@ CASES: list[tuple[Any, str, str]] = [
     (httpx.ReadTimeout("x"), "timeout", "retryable"),
     (httpx.ConnectTimeout("x"), "timeout", "retryable"),
     (httpx.ConnectError("x"), "upstream_5xx", "retryable"),
+    (httpx.ProxyError("x"), "upstream_5xx", "retryable"),
+    (requests.ConnectTimeout(), "timeout", "retryable"),
+    (requests.exceptions.SSLError(), "unknown", "permanent"),
+    (requests.exceptions.ChunkedEncodingError(), "upstream_5xx", "retryable"),
+    (urllib.error.URLError(TimeoutError()), "timeout", "retryable"),
+    (urllib.error.URLError(ssl.SSLCertVerificationError()), "unknown", "permanent"),
+    (OSError(101, "Network is unreachable"), "upstream_5xx", "retryable"),
+    ({"statusCode": "429"}, "rate_limited", "retryable"),
+    (RuntimeError("Request failed with status code 404"), "upstream_4xx", "permanent"),
+    (RuntimeError("HTTP 503"), "upstream_5xx", "retryable"),
+    ("status: 401", "auth", "authRequired"),
     (requests_error(429), "rate_limited", "retryable"),
     (requests_response(401), "auth", "authRequired"),
     (requests.Timeout(), "timeout", "retryable"),
@@ -143,7 +155,10 @@ def test_a_failure_that_cannot_be_looked_at_is_unknown() -> None:
 
 
 def test_only_what_never_reached_the_service_has_surely_had_no_effect() -> None:
-    harmless = [httpx_error(429), httpx_error(401), httpx.ConnectError("x"), ConnectionRefusedError()]
+    harmless = [
+        *(httpx_error(429), httpx_error(401), httpx.ConnectError("x"), httpx.ConnectTimeout("x")),
+        *(ConnectionRefusedError(), urllib.error.URLError(ConnectionRefusedError())),
+    ]
     unsure = [httpx_error(500), httpx.ReadTimeout("x"), TimeoutError(), ConnectionResetError()]
     assert {classify(failure).effects for failure in harmless} == {Effects.NONE}
     assert {classify(failure).effects for failure in unsure} == {Effects.UNKNOWN}

@@ -118,7 +118,7 @@ async def test_a_value_and_whatever_can_be_awaited_for_it_are_one_answer(handler
         (Custom("x"), "Custom: x"),
         (MuteError(), "MuteError"),
         (QuitterError(), "QuitterError"),
-        (ExceptionGroup("several", [ValueError("a")]), "ExceptionGroup: several"),
+        (ExceptionGroup("several", [ValueError("a")]), "ValueError: a"),
         (OSError(2, "No such file", "/home/someone/secret.txt"), "FileNotFoundError: No such file"),
         (RuntimeError("see /home/someone/app.py"), "RuntimeError: see app.py"),
         (RuntimeError("\ud800"), "RuntimeError: ?"),
@@ -133,7 +133,7 @@ async def test_everything_that_can_be_raised_is_a_handler_error(
     assert envelope["class"] == "permanent"
     assert envelope["effects"] == "unknown"
     assert envelope["message"].startswith(told)
-    assert envelope["details"] == {"type": type(error).__name__}
+    assert envelope["details"] == {"type": told.partition(":")[0]}
 
 
 async def test_stop_iteration_of_a_coroutine_is_a_handler_error_too() -> None:
