@@ -376,7 +376,7 @@ class PedelecSession:
         self._emit_error(error, "sdk")
 
     def _session_failed(self, error: PedelecError, source: str) -> None:
-        self._failed = True
+        self._failed = self._failed or not error.is_retryable  # else it goes on by itself
         self._refresh_status(source)
         self._emit_error(error, source)
 

@@ -425,6 +425,16 @@ async def test_an_error_event_of_core_reaches_on_error(core: ScriptedCore) -> No
     assert session.get_status() == "idle"
 
 
+async def test_a_session_that_only_has_to_wait_has_not_failed(core: ScriptedCore) -> None:
+    session = await open_session(core)
+    heard: list[Any] = []
+    session.on_error(lambda error: heard.append((error.code, error.retry_after_seconds)))
+    error = {"code": "TOO_MANY_REQUESTS", "class": "retryable", "retryAfterSeconds": 2, "message": "Slowly."}
+    core.send({"type": "error", "error": error})
+    await settle()
+    assert (heard, session.get_status()) == ([("TOO_MANY_REQUESTS", 2)], "idle")
+
+
 async def test_core_ends_a_session(core: ScriptedCore) -> None:
     session = await open_session(core)
     heard: list[Any] = []
