@@ -93,7 +93,19 @@ class _Acknowledge(_Request):
 
 type _Lookup = _ToolList | _ToolSpec | _Threads | _Lint | _FailingCase | _Status
 type _Question = _ToolCall | _ToolResult | _Lookup
-type _AnyRequest = _Question | _Acknowledge | _Mcp
+# Spelt out: into a union with a name of its own pydantic follows no discriminator, but tries all in turn.
+type _AnyRequest = (
+    _ToolCall
+    | _ToolResult
+    | _ToolList
+    | _ToolSpec
+    | _Threads
+    | _Lint
+    | _FailingCase
+    | _Status
+    | _Mcp
+    | _Acknowledge
+)
 
 _REQUEST: Final[TypeAdapter[_AnyRequest]] = TypeAdapter(Annotated[_AnyRequest, Field(discriminator="type")])
 

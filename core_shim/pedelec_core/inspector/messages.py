@@ -68,7 +68,8 @@ class Acknowledge(_Frame):
 
 
 type Question = Tools | Call | Result
-type Frame = Watch | Cancel | Acknowledge | Question
+# Spelt out: into a union with a name of its own pydantic follows no discriminator, but tries all in turn.
+type Frame = Watch | Cancel | Acknowledge | Tools | Call | Result
 
 _FRAME: Final[TypeAdapter[Frame]] = TypeAdapter(Annotated[Frame, Field(discriminator="type")])
 
