@@ -98,6 +98,20 @@ def legacy(core: CoreProcess) -> Iterator[dict[str, str]]:
     assert Exchange(core, b"", headers, "DELETE").status() == 200
 
 
+@contextmanager
+def listening(core: CoreProcess, headers: dict[str, str]) -> Iterator[Iterator[Any]]:
+    """The notifications of a session of 2025-11-25."""
+    exchange = Exchange(core, b"", headers, "GET")
+    response = exchange.connection.getresponse()
+    assert response.status == 200
+    lines = iter(response.readline, b"")
+    try:
+        yield (json.loads(line.removeprefix(b"data: ")) for line in lines if line.startswith(b"data: "))
+    finally:
+        exchange.hang_up()
+        response.close()
+
+
 def call(core: CoreProcess, headers: dict[str, str], request_id: int = 1) -> Exchange:
     """A call of the tool `probe` in a session of 2025-11-25."""
     params = {"name": "probe", "arguments": {}}
@@ -243,6 +257,15 @@ def test_a_result_that_found_nobody_is_given_to_the_next_equal_call(
         fresh = call(core, headers, 3)
         page.submit(page.receive(ToolCall), "new")
         assert fresh.result()["structuredContent"] == {"result": "new"}
+
+
+def test_a_change_before_a_client_listens_is_told_when_it_does(core: CoreProcess, page: PageClient) -> None:
+    with legacy(core) as first, legacy(core) as second:
+        with listening(core, first) as heard:
+            page.create_session([tool("fresh")])
+            assert next(heard)["method"] == "notifications/tools/list_changed"
+        with listening(core, second) as heard:
+            assert next(heard)["method"] == "notifications/tools/list_changed"
 
 
 def test_hanging_up_cancels_in_the_stateless_era(core: CoreProcess, page: PageClient) -> None:

@@ -9,7 +9,7 @@ import contextlib
 import logging
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from mcp.server.context import ServerRequestContext
@@ -60,6 +60,14 @@ _log = logging.getLogger(__name__)
 type Context = ServerRequestContext[Any, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class _Listener:
+    """A client that shook hands, and how many changes there had been by then."""
+
+    session: ServerSession
+    since: int
+
+
 class Gateway:
     """One MCP server over all sessions.
 
@@ -77,7 +85,8 @@ class Gateway:
         self._rank = rank
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
-        self._listeners: OrderedDict[str, ServerSession] = OrderedDict()  # those of the handshake, by channel
+        self._listeners: OrderedDict[str, _Listener] = OrderedDict()  # by channel
+        self._changes = 0  # of the list of tools, so far
         self._catalogue = self._read_offers()
         self._announced = self._catalogue
         self._is_stale = False
@@ -114,6 +123,12 @@ class Gateway:
         self._listeners.pop(channel_id, None)
         self.calls.connection_lost(channel_id)
 
+    def stream_opened(self, channel_id: str) -> None:
+        """A client has opened the stream by which it hears of changes: what came before is told now."""
+        listener = self._listeners.get(channel_id)
+        if listener is not None and listener.since != self._changes:
+            self._spawn(_tell(listener.session))
+
     def close(self) -> None:
         """End all subscriptions, and answer the calls that run: Core is about to stop."""
         self._stopping.set_result(None)
@@ -143,8 +158,9 @@ class Gateway:
         self.server.instructions = instructions.render(self._announced.apps)
         if before.signature() != self._announced.signature():
             self._spawn(self._bus.publish(ToolsListChanged()))
-            for session in self._listeners.values():
-                self._spawn(_tell(session))
+            self._changes += 1
+            for listener in self._listeners.values():
+                self._spawn(_tell(listener.session))
 
     def _spawn(self, telling: Any) -> None:
         task = asyncio.create_task(telling)
@@ -282,7 +298,7 @@ class Gateway:
 
     async def _initialized(self, ctx: Context, _params: NotificationParams) -> None:
         channel = Channel.of(ctx)
-        self._listeners[channel.id] = ctx.session
+        self._listeners[channel.id] = _Listener(ctx.session, since=self._changes)
         self._listeners.move_to_end(channel.id)
         if len(self._listeners) > _MAX_LISTENERS:
             self._listeners.popitem(last=False)

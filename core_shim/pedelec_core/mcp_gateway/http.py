@@ -88,7 +88,7 @@ class _Exchange:
         self.channel = Channel(carries=self._carries)
         if session_id is not None:
             self.channel.id = session_id  # cancellations come by another request of the same session
-        self._ends_session = scope["method"] == "DELETE"
+        self._method: str = scope["method"]
         self._is_modern = headers.get(MCP_PROTOCOL_VERSION_HEADER) in MODERN_PROTOCOL_VERSIONS
         self._gateway = gateway
         self._send = send
@@ -99,13 +99,19 @@ class _Exchange:
     async def send(self, message: Message) -> None:
         await self._send(message)
         if message["type"] == "http.response.start":
-            if self._ends_session and message["status"] == HTTPStatus.OK:
-                self._gateway.channel_gone(self.channel.id)
+            if message["status"] == HTTPStatus.OK:
+                self._started()
         elif message["type"] == "http.response.body" and not message.get("more_body", False):
             self.is_answered = True
             for key in self._keys:
                 self._gateway.calls.received(key)
             self._keys.clear()
+
+    def _started(self) -> None:
+        if self._method == "GET":
+            self._gateway.stream_opened(self.channel.id)
+        elif self._method == "DELETE":
+            self._gateway.channel_gone(self.channel.id)
 
     def close(self) -> None:
         """The request is over; calls whose answers did not go out by now are lost."""
