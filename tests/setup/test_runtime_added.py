@@ -1,5 +1,8 @@
 """Packages added to a bundle on request: where each comes from, what it needs, what is refused."""
 
+import json
+import shutil
+import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,8 +10,13 @@ import pytest
 from packaging.requirements import Requirement
 from pyodide_lock import PackageSpec
 
-from pedelec_core.runtime.added import choose, parse
+from pedelec_core.runtime import fetch
+from pedelec_core.runtime.added import add_packages, choose, parse
+from pedelec_core.runtime.digests import integrity, sha256_file
 from pedelec_core.runtime.errors import BundleError
+from pedelec_core.runtime.pins import PYODIDE_LOCK_NAME, PYODIDE_VERSION
+from pedelec_core.runtime.progress import Progress, silent
+from tests.setup.test_runtime_bundle import Copier
 from tests.setup.test_runtime_page_lock import make_wheel
 
 
@@ -68,3 +76,83 @@ def test_what_names_no_package_is_refused(wanted: str) -> None:
 
 def test_a_name_is_read_as_pip_reads_it() -> None:
     assert parse(["a_b[c]>=1,<2"]) == [Requirement("a_b[c]<2,>=1")]
+
+
+# --- into a bundle --------------------------------------------------------------------------------------
+
+_INFO = {
+    "info": {"platform": "emscripten_5_0_3", "python": "3.14.2", "arch": "wasm32", "abi_version": "2026_0"}
+}
+
+
+class Distribution(Copier):
+    """A `PagePython` that has the wheels of a folder for Pyodide's own distribution, whatever its lock says."""
+
+    def __init__(self, wheels: Path) -> None:
+        self._wheels = wheels
+
+    def fetch_own(
+        self, pyodide: Path, lock: Path, folder: Path, names: Sequence[str], progress: Progress
+    ) -> None:
+        folder.mkdir(exist_ok=True)
+        for name in names:
+            (wheel,) = self._wheels.glob(f"{name}-*.whl")
+            shutil.copy(wheel, folder)
+
+
+@pytest.fixture
+def wheels(tmp_path: Path) -> Path:
+    """Where the wheels of Pyodide's own distribution are."""
+    folder = tmp_path / "distribution"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def work_dir(tmp_path: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Downloads: a Pyodide whose own distribution has `array`, and a wheel of `plot` from the index."""
+    downloads = tmp_path / "work" / "downloads"
+    (downloads / "added").mkdir(parents=True)
+    make_wheel(downloads / "added", "plot", "array>=1")
+    array = make_wheel(wheels, "array")
+    spec = {"name": "array", "version": "1.0", "file_name": array.name, "install_dir": "site"}
+    spec |= {"sha256": sha256_file(array)}
+    lock = tmp_path / PYODIDE_LOCK_NAME
+    lock.write_text(json.dumps(_INFO | {"packages": {"array": spec}}))
+    tarball = downloads / f"pyodide-{PYODIDE_VERSION}.tgz"
+    with tarfile.open(tarball, "w:gz") as archive:
+        archive.add(lock, f"package/{PYODIDE_LOCK_NAME}")
+    monkeypatch.setattr(fetch, "PYODIDE_INTEGRITY", integrity(tarball))
+    return tmp_path / "work"
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """A bundle without packages that is being made."""
+    folder = tmp_path / "bundle"
+    (folder / "runtime").mkdir(parents=True)
+    (folder / "licenses").mkdir()
+    (folder / "runtime" / PYODIDE_LOCK_NAME).write_text(json.dumps(_INFO | {"packages": {}}))
+    return folder
+
+
+def test_packages_get_into_the_runtime_its_lock_and_the_licences(
+    bundle: Path, work_dir: Path, wheels: Path
+) -> None:
+    entries = add_packages(bundle, ["plot"], work_dir, Distribution(wheels), silent)
+    packages = json.loads((bundle / "runtime" / PYODIDE_LOCK_NAME).read_text())["packages"]
+    assert packages.keys() == {"array", "plot"}
+    assert packages["plot"]["depends"] == ["array"]
+    for package in packages.values():
+        assert sha256_file(bundle / "runtime" / package["file_name"]) == package["sha256"]
+    texts = [(entry.part, (bundle / entry.file).is_file()) for entry in entries]
+    assert texts == [("array", True), ("plot", True)]
+
+
+def test_a_package_that_is_not_as_pyodides_lock_pins_it_is_refused(
+    bundle: Path, work_dir: Path, wheels: Path
+) -> None:
+    make_wheel(wheels, "array", "something-else")
+    with pytest.raises(BundleError, match="array of Pyodide's own distribution did not arrive"):
+        add_packages(bundle, ["array"], work_dir, Distribution(wheels), silent)
+    assert not list((bundle / "runtime").glob("*.whl"))
