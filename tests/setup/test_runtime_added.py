@@ -86,7 +86,7 @@ _INFO = {
 
 
 class Distribution(Copier):
-    """A `PagePython` that has the wheels of a folder for Pyodide's own distribution, whatever its lock says."""
+    """A `PagePython` that has the wheels of a folder for Pyodide's own, whatever its lock says."""
 
     def __init__(self, wheels: Path) -> None:
         self._wheels = wheels
