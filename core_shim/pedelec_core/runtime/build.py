@@ -106,6 +106,8 @@ def extend_bundle(
     """
     with _only_one(work_dir, progress):
         manifest = check_quickly(base)
+        if base == out and set(packages) <= set(manifest.packages):
+            return
         with _replacing(out) as fresh:
             shutil.copytree(base, fresh)
             maker = page_python or PagePythonUnderNode(work_dir)
