@@ -14,7 +14,8 @@ from rapidfuzz import fuzz, process
 from pedelec.json_text import JsonValue, encode_value
 from pedelec_core.json_words import type_name
 
-_SIMILARITY: Final = 60.0
+SIMILARITY: Final = 60.0
+"""In percent; stated in docs/errors.md."""
 _SURE_SIMILARITY: Final = 80.0
 """Where nothing says that the name is wrong, but that it is not known."""
 _MAX_QUOTED_CHARS: Final = 60
@@ -30,7 +31,7 @@ _NUMBER_KEYWORDS: Final = (
 )
 
 
-def nearest(name: str, known: Iterable[str], limit: int = 1, *, similarity: float = _SIMILARITY) -> list[str]:
+def nearest(name: str, known: Iterable[str], limit: int = 1, *, similarity: float = SIMILARITY) -> list[str]:
     """The known names that a misspelt one may have meant, best first.
 
     How its words are joined, capitalised and accented makes no difference.

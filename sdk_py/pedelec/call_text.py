@@ -16,6 +16,9 @@ from pedelec.doors import COMMAND_LINE, Door
 MAX_CALL_CHARS = 220
 """A longer call would not fit into what hosts show of an error."""
 
+_HIDDEN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+"""What is taken out of sentences on their way; written by its number it stays, and the call with it."""
+
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*", re.ASCII)
 
 
@@ -126,4 +129,5 @@ def _kept(key: str) -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _HIDDEN.sub(lambda match: f"\\u{ord(match.group()):04x}", text)

@@ -1,5 +1,6 @@
 """What Core accepts as a tool, and what it says about one that is not there."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from pedelec.errors import Code, PedelecError
 from pedelec.json_text import JsonObject
 from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, TOOL_HINTS, to_camel
 from pedelec_core.limits import OfferLimits
+from pedelec_core.near_misses import SIMILARITY
 from pedelec_core.registry import ToolRegistry
 
 LIMITS = OfferLimits()
@@ -184,3 +186,8 @@ def test_any_text_may_be_asked_for(asked: str) -> None:
     with pytest.raises(PedelecError) as caught:
         registry.get(asked)
     assert len(caught.value.message) < 1_000
+
+
+def test_the_page_of_errors_states_how_similar_the_nearest_name_is() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "errors.md").read_text()
+    assert f"at least {SIMILARITY:g} % of its letters" in page

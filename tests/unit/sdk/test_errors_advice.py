@@ -7,6 +7,7 @@ import pytest
 from pedelec import Code, PedelecError, ToolError, define_tool
 from pedelec.advice import advise
 from pedelec.call_text import MAX_CALL_CHARS, CallFacts, best_reader, render_call
+from tests.literal_agent.calls import parse_call
 from tests.unit.sdk.scripted_core import ScriptedCore, open_session
 
 ARGS = {"shapeId": "s1", "x": 120, "y": 80}
@@ -29,6 +30,7 @@ def steps(error: PedelecError, call: CallFacts = CALL) -> list[str]:
         ({}, "move_shape()"),
         ({"a b": 1, "c": [True, None, {"d": "ä"}]}, 'move_shape({"a b": 1, "c": [true, null, {"d": "ä"}]})'),
         ({"text": 'say "hi"'}, 'move_shape(text="say \\"hi\\"")'),
+        ({"text": "a\u202eb\nc\x7f"}, 'move_shape(text="a\\u202eb\\nc\\u007f")'),
         ({"text": "x" * MAX_CALL_CHARS}, None),
         ({"text": "\ud800"}, None),
         ({"n": float("nan")}, None),
@@ -36,6 +38,13 @@ def steps(error: PedelecError, call: CallFacts = CALL) -> list[str]:
 )
 def test_a_call_is_written_out(args: dict[str, Any], text: str | None) -> None:
     assert render_call("move_shape", args) == text
+
+
+def test_a_call_comes_through_as_it_was_made_whatever_characters_it_holds() -> None:
+    args = {"text": "a\u202eb\u2066\x00\u2028“é”", "n": [{"deep": "\ufeff"}]}
+    told = advise(PedelecError(Code.TOOL_BUSY, details={"count": 1}), CallFacts(tool="t", args=args))
+    (step,) = PedelecError.from_wire(told).to_wire()["recoverySteps"]
+    assert parse_call(step.partition("call: ")[2]).args == args
 
 
 def test_a_call_that_is_too_long_is_told_in_words() -> None:
