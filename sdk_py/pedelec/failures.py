@@ -1,169 +1,31 @@
 """What the failure of a library or a service means, in the terms of the envelope.
 
-Owns how failures are recognised: by HTTP status first, then by the type of the exception, then by its text.
-Attributes and the names of types decide, so that no library is imported for it: `httpx`, `requests`,
-`urllib`, `pyodide.http`, the browser's `fetch` and `Response`, and Python's own exceptions. Nothing of what
-the service said gets out: the reasons are words of ours.
+Owns how failures are looked at: by HTTP status first, then by the type of the exception, then by its text.
+Nothing of what the service said gets out: the reasons are words of ours. The kinds of failures stand in
+`failure_kinds`.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from pedelec.catalogue import Effects, ErrorClass, ErrorType
+from pedelec.catalogue import ErrorClass
 from pedelec.clean_text import MAX_MESSAGE_CHARS
 from pedelec.exception_groups import leaves_of
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A failure, understood.
-
-    `reason` has `{service}` where the service's name belongs; `effects` is `none` where the service cannot
-    have done anything.
-    """
-
-    error_type: ErrorType
-    error_class: ErrorClass
-    reason: str
-    effects: Effects = Effects.UNKNOWN
-    retry_after_seconds: float | None = None
-    status: int | None = None
-
-    def words(self, service: str = "the service") -> str:
-        """The reason in words, the status with it."""
-        said = self.reason.format(service=service)
-        return said if self.status is None else f"{said} (HTTP {self.status})"
-
-    def fields(self) -> dict[str, Any]:
-        """As keywords of `PedelecError`. Of the handler's own effects this says nothing: they stay out."""
-        return {
-            "error_type": self.error_type,
-            "error_class": self.error_class,
-            "reason": self.words(),
-            "retry_after_seconds": self.retry_after_seconds,
-        }
-
-
-_RATE_LIMITED = Failure(
-    ErrorType.RATE_LIMITED,
-    ErrorClass.RETRYABLE,
-    "{service} gets too many requests",
-    Effects.NONE,
-    retry_after_seconds=30,
-)
-_AUTH = Failure(
-    ErrorType.AUTH, ErrorClass.AUTH_REQUIRED, "{service} does not accept the page's access", Effects.NONE
-)
-_FORBIDDEN = replace(_AUTH, reason="{service} does not permit access")
-_TIMEOUT = Failure(
-    ErrorType.TIMEOUT, ErrorClass.RETRYABLE, "{service} gave no answer in time", retry_after_seconds=5
-)
-_UNREACHABLE = Failure(
-    ErrorType.UPSTREAM_5XX, ErrorClass.RETRYABLE, "{service} could not be reached", retry_after_seconds=5
-)
-_UNTRUSTED = Failure(
-    ErrorType.UNKNOWN, ErrorClass.PERMANENT, "{service} could not be reached safely", Effects.NONE
-)
-_DOWN = Failure(
-    ErrorType.UPSTREAM_5XX, ErrorClass.RETRYABLE, "{service} has a fault of its own", retry_after_seconds=10
-)
-_ABORTED = Failure(ErrorType.ABORTED, ErrorClass.PERMANENT, "the request to {service} was broken off")
-_REFUSED = Failure(
-    ErrorType.UPSTREAM_4XX, ErrorClass.PERMANENT, "{service} refuses this request", Effects.NONE
-)
-_MISSING = replace(_REFUSED, reason="{service} has nothing of that name")
-_NOT_CONFIGURED = Failure(
-    ErrorType.NOT_CONFIGURED, ErrorClass.USER_INPUT, "access to {service} is not set up", Effects.NONE
-)
-_UNKNOWN = Failure(
-    ErrorType.UNKNOWN, ErrorClass.PERMANENT, "{service} failed in a way that is not known here"
-)
-
-_BY_STATUS = {
-    401: _AUTH,
-    403: _FORBIDDEN,
-    404: _MISSING,
-    407: _AUTH,
-    408: _TIMEOUT,
-    410: _MISSING,
-    425: _RATE_LIMITED,
-    429: _RATE_LIMITED,
-    501: replace(_DOWN, error_class=ErrorClass.PERMANENT, reason="{service} cannot do this"),
-    503: replace(_DOWN, reason="{service} is not available for the moment"),
-    504: replace(_DOWN, reason="{service} got no answer in time itself"),
-    505: replace(_DOWN, error_class=ErrorClass.PERMANENT, reason="{service} cannot do this"),
-}
-
-_BY_TYPE_NAME = {
-    "TimeoutError": _TIMEOUT,
-    "TimeoutException": _TIMEOUT,  # httpx
-    "Timeout": _TIMEOUT,  # requests
-    "ConnectTimeout": replace(_TIMEOUT, effects=Effects.NONE),  # httpx and requests
-    "PoolTimeout": replace(_TIMEOUT, effects=Effects.NONE),  # httpx
-    "XHRTimeoutError": _TIMEOUT,  # pyodide.http.pyxhr
-    "AbortError": _ABORTED,
-    "CancelledError": _ABORTED,
-    "PermissionError": _FORBIDDEN,
-    "NotAllowedError": _FORBIDDEN,  # a DOMException
-    "SecurityError": _FORBIDDEN,  # likewise
-    "ConnectionRefusedError": replace(_UNREACHABLE, effects=Effects.NONE),
-    "ConnectError": replace(_UNREACHABLE, effects=Effects.NONE),  # httpx
-    "ConnectionError": _UNREACHABLE,  # Python's own and that of requests
-    "NetworkError": _UNREACHABLE,  # httpx, and a DOMException
-    "RemoteProtocolError": _UNREACHABLE,  # httpx
-    "ProxyError": _UNREACHABLE,  # httpx and requests
-    "ChunkedEncodingError": _UNREACHABLE,  # requests
-    "IncompleteRead": _UNREACHABLE,  # http.client
-    "SSLError": _UNTRUSTED,  # ssl and requests
-    "URLError": _UNREACHABLE,
-    "XHRNetworkError": _UNREACHABLE,
-    "gaierror": replace(_UNREACHABLE, effects=Effects.NONE),
-}
-
-_NETWORK_TEXT = re.compile(
-    r"failed to fetch|networkerror when attempting|load failed|network (?:error|request failed)"
-    r"|connection (?:refused|reset|aborted|closed)|could not connect|name resolution"
-    r"|(?:host|network) (?:is )?unreachable|no route to host",
-    re.IGNORECASE,
-)
-_STATUS_TEXT = re.compile(
-    r"\b(?:HTTP(?:/\d(?:\.\d)?)?(?: error)?|status(?: code)?|error code)[\s:=(#]*([45]\d\d)\b", re.IGNORECASE
-)
-_BY_TEXT = (
-    (
-        re.compile(r"rate.?limit|too many requests|quota (?:is )?exceeded|throttl", re.IGNORECASE),
-        _RATE_LIMITED,
-    ),
-    (
-        re.compile(
-            r"(?:api.?key|token|credentials?) (?:is |are )?(?:missing|not (?:set|configured|found))"
-            r"|(?:missing|no) (?:api.?key|token|credentials)|not configured",
-            re.IGNORECASE,
-        ),
-        _NOT_CONFIGURED,
-    ),
-    (
-        re.compile(
-            r"unauthori[sz]ed|unauthenticated|not (?:signed|logged) in"
-            r"|(?:invalid|expired) (?:api.?key|token|credentials|session)"
-            r"|(?:api.?key|token|credentials|session)(?: has| is| are)? (?:invalid|expired|revoked)",
-            re.IGNORECASE,
-        ),
-        _AUTH,
-    ),
-    (re.compile(r"forbidden|permission denied|access (?:is )?denied", re.IGNORECASE), _FORBIDDEN),
-    (re.compile(r"timed? ?out|deadline exceeded", re.IGNORECASE), _TIMEOUT),
-    (_NETWORK_TEXT, _UNREACHABLE),
-    (
-        re.compile(
-            r"service (?:is )?(?:temporarily )?unavailable|internal server error|bad gateway|overloaded",
-            re.IGNORECASE,
-        ),
-        _DOWN,
-    ),
-    (re.compile(r"\babort(?:ed)?\b|\bcancell?ed\b", re.IGNORECASE), _ABORTED),
+from pedelec.failure_kinds import (
+    ABORTED,
+    BY_STATUS,
+    BY_TEXT,
+    BY_TYPE_NAME,
+    DOWN,
+    NETWORK_TEXT,
+    RATE_LIMITED,
+    REFUSED,
+    STATUS_TEXT,
+    UNKNOWN,
+    UNREACHABLE,
+    Failure,
 )
 
 _PROGRAMMING_ERRORS = (
@@ -193,9 +55,7 @@ def classify_exception(error: BaseException, now: float | None = None) -> Failur
         if not _is_programming_error(error):
             return _by_text(error)
         return (
-            _UNREACHABLE
-            if _NETWORK_TEXT.search(_text_of(error)) and _names(error)[0] == "TypeError"
-            else None
+            UNREACHABLE if NETWORK_TEXT.search(_text_of(error)) and _names(error)[0] == "TypeError" else None
         )
     except Exception:  # noqa: BLE001 - exceptions that do not bear being looked at are of no known kind
         return None
@@ -214,9 +74,9 @@ def classify(failure: object, now: float | None = None) -> Failure:
     try:
         if isinstance(failure, BaseExceptionGroup) and len(leaves := leaves_of(failure)) == 1:
             failure = leaves[0]
-        return _by_status(failure, now) or _by_type(failure) or _by_text(failure) or _UNKNOWN
+        return _by_status(failure, now) or _by_type(failure) or _by_text(failure) or UNKNOWN
     except Exception:  # noqa: BLE001 - as above
-        return _UNKNOWN
+        return UNKNOWN
 
 
 # --- by status -------------------------------------------------------------------------------------------
@@ -244,10 +104,10 @@ def _status_of(holder: object) -> int | None:
 
 
 def _of_status(status: int, headers: object, now: float | None) -> Failure:
-    failure = _BY_STATUS.get(status, _REFUSED if status < 500 else _DOWN)
+    failure = BY_STATUS.get(status, REFUSED if status < 500 else DOWN)
     delay = retry_after(_header(headers, "retry-after"), _header(headers, "date"), now)
     if status == 403 and (delay is not None or _header(headers, "x-ratelimit-remaining") == "0"):
-        failure = _RATE_LIMITED
+        failure = RATE_LIMITED
     if delay is not None and failure.error_class is ErrorClass.RETRYABLE:
         failure = replace(failure, retry_after_seconds=delay)
     return replace(failure, status=status)
@@ -315,10 +175,10 @@ def _by_type(failure: object) -> Failure | None:
     names = _names(failure)
     reason = _member(failure, "reason")
     if names[0] == "URLError" and isinstance(reason, BaseException):  # urllib's, around the real one
-        return _by_type(reason) or _UNREACHABLE
-    known = next((_BY_TYPE_NAME[name] for name in names if name in _BY_TYPE_NAME), None)
+        return _by_type(reason) or UNREACHABLE
+    known = next((BY_TYPE_NAME[name] for name in names if name in BY_TYPE_NAME), None)
     # pyodide.http raises an AbortError for whatever `fetch` rejects with.
-    return _UNREACHABLE if known is _ABORTED and _NETWORK_TEXT.search(_text_of(failure)) else known
+    return UNREACHABLE if known is ABORTED and NETWORK_TEXT.search(_text_of(failure)) else known
 
 
 def _names(failure: object) -> list[str]:
@@ -332,10 +192,10 @@ def _names(failure: object) -> list[str]:
 
 def _by_text(failure: object) -> Failure | None:
     text = _text_of(failure)
-    status = _STATUS_TEXT.search(text)
+    status = STATUS_TEXT.search(text)
     if status is not None:
         return _of_status(int(status.group(1)), None, None)
-    return next((known for pattern, known in _BY_TEXT if pattern.search(text)), None)
+    return next((known for pattern, known in BY_TEXT if pattern.search(text)), None)
 
 
 def _text_of(failure: object) -> str:
