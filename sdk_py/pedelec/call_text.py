@@ -72,9 +72,16 @@ class CallFacts:
         whole = render_call(name, args)
         if whole is not None:
             return whole
-        sent = list((self.args or {}).values())
-        parts = [_kept(key) if value in sent else _change(key, value) for key, value in args.items()]
+        parts = [self._kept(key, value) or _change(key, value) for key, value in args.items()]
         return f"{name}({', '.join(parts)})"
+
+    def _kept(self, key: str, value: object) -> str | None:
+        """An argument that was sent with this value, maybe under another name; None for any other."""
+        sent = self.args or {}
+        if key in sent and sent[key] == value:
+            return f"{key}=<as you sent it>"
+        other = next((name for name, held in sent.items() if held == value), None)
+        return None if other is None else f"{key}=<what you sent as {other}>"
 
     def check(self) -> str:
         """The call that shows the page's state, or words where no tool does."""
@@ -122,10 +129,6 @@ def _change(key: str, value: object) -> str:
     except (TypeError, ValueError, RecursionError):
         return f"{key}=<its value>"
     return text if len(text) <= MAX_CALL_CHARS else f"{key}=<its value>"
-
-
-def _kept(key: str) -> str:
-    return f"{key}=<as you sent it>"
 
 
 def _json(value: object) -> str:

@@ -55,8 +55,9 @@ def test_a_call_that_is_too_long_is_told_in_words() -> None:
 
 
 def test_a_corrected_call_that_is_too_long_leaves_out_what_was_right() -> None:
-    call = CallFacts(tool="note", args={"txt": "x" * 500, "at": "1"})
-    assert call.corrected({"text": "x" * 500, "at": 1}) == "note(text=<as you sent it>, at=1)"
+    call = CallFacts(tool="note", args={"txt": "x" * 500, "to": "a", "at": "1"})
+    fixed = {"text": "x" * 500, "to": "a", "at": 1}
+    assert call.corrected(fixed) == "note(text=<what you sent as txt>, to=<as you sent it>, at=1)"
     assert call.corrected({"text": "a", "at": 1}) == 'note(text="a", at=1)'
 
 
