@@ -25,8 +25,8 @@ PROTOCOL: Final = "pedelec.protocol"
 
 _PIECE_BYTES: Final = 2_048
 """What is parsed before anybody looks whether it was enough: no more small frames than fit in."""
-_FRAMES_PER_TURN: Final = 16
-"""After so many, others have their turn."""
+_FRAMES_PER_TURN: Final = 64
+"""After so many, others have their turn. Results that come together are to be written down together, too."""
 
 _log = logging.getLogger(__name__)
 
