@@ -29,7 +29,16 @@ def advise(error: PedelecError, call: CallFacts) -> dict[str, Any]:
         _with_call(option, details, call) for option in _choosable(envelope.get("options", ()), details)
     ]
     steps = envelope["recoverySteps"] if error.recovery_steps else _steps(error, details, options, call)
-    return bounded({**envelope, "options": options, "recoverySteps": steps})
+    return _without_half_a_call(bounded({**envelope, "options": options, "recoverySteps": steps}), details)
+
+
+def _without_half_a_call(envelope: dict[str, Any], details: Mapping[str, Any]) -> dict[str, Any]:
+    """Corrected arguments that did not fit whole are none: an agent would take them for what to send."""
+    told = envelope.get("details")
+    if not isinstance(told, dict) or told.get("correctedArgs") == details.get("correctedArgs"):
+        return envelope
+    kept = {key: value for key, value in told.items() if key != "correctedArgs"}
+    return {**envelope, "details": kept}
 
 
 def _steps(error: PedelecError, details: dict[str, Any], options: list[Any], call: CallFacts) -> list[str]:

@@ -61,6 +61,15 @@ def test_a_corrected_call_that_is_too_long_leaves_out_what_was_right() -> None:
     assert call.corrected({"text": "a", "at": 1}) == 'note(text="a", at=1)'
 
 
+def test_corrected_arguments_that_do_not_fit_whole_are_left_out() -> None:
+    rows = [f"row {number} " + "x" * 60 for number in range(300)]
+    for fixed, is_told in (({"rows": rows[:3]}, True), ({"rows": rows}, False)):
+        error = PedelecError(Code.TOOL_ARGS_INVALID, "x", details={"correctedArgs": fixed})
+        told = advise(error, CallFacts(tool="note", args={"rosw": fixed["rows"]}))
+        assert ("correctedArgs" in told["details"]) is is_told
+        assert told["recoverySteps"][0].endswith("note(rows=<what you sent as rosw>)")
+
+
 def test_a_value_without_json_is_no_obstacle_to_telling_the_call() -> None:
     call = CallFacts(tool="note", args={"at": 1})
     assert call.text({"at": object()}) == "note with the same arguments, but at=<its value>"
