@@ -300,6 +300,7 @@ def test_the_older_generation_of_the_browser_s_api_speaks_in_texts(run: Run) -> 
         getTools: async () => [...tools.values()].map(({ execute, ...told }) => told),
         executeTool: ({ name }, input) => tools.get(name).execute(input),
       });
+      const polyfill = Object.getOwnPropertyDescriptor(document, "modelContext");
       Object.defineProperty(document, "modelContext", { value: older, configurable: true });
       const { open: openApi } = await import("/sdk/webmcp.mjs");
       const inputs = [];
@@ -309,6 +310,7 @@ def test_the_older_generation_of_the_browser_s_api_speaks_in_texts(run: Run) -> 
       };
       const api = await openApi(false, (value) => `=${JSON.stringify(value)}`, answers, () => {}, () => {});
       delete document.modelContext;
+      if (polyfill) Object.defineProperty(document, "modelContext", polyfill);
       await api.register(1, JSON.stringify({ name: "ours", description: "Ours.", inputSchema: {} }));
       const answer = await tools.get("ours").execute('{"n":1}');
       const execute = async (input) => `got ${input}`;

@@ -97,7 +97,7 @@ def test_a_call_that_waits_for_a_person_says_so_while_it_does(core: CoreProcess,
         call = page.receive(ToolCall)
         assert call.approval == "always"
         page.ask(call, message="Erase\x1b it?")
-        terminal.wait_for(r"erase: waiting for the user: Erase  it\? \(\d+ s\)")
+        terminal.wait_for(r"erase: waiting for the user: Erase\\u001b it\? \(\d+ s\)")
         page.stop_asking(call)
         report(page, call, "half")
         terminal.wait_for(r"erase: 1/2 half \(\d+ s\)")
