@@ -246,6 +246,14 @@ def test_a_plain_start_without_typed_tools_never_loads_pydantic(page: BrowserPag
     assert len(fetched) <= 25, fetched
 
 
+def test_python_has_no_stacks_of_its_own_and_the_page_keeps_the_ability(shared: BrowserPage) -> None:
+    shared.page.goto("about:blank")
+    before = shared.run("return typeof WebAssembly.Suspending")
+    shared.start()
+    shared.python("import js\nfrom pyodide.ffi import can_run_sync\njs.sync = can_run_sync()")
+    assert shared.run("return [sync, typeof WebAssembly.Suspending]") == [False, before]
+
+
 # --- the network ---------------------------------------------------------------------------------------
 
 

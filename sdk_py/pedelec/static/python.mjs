@@ -19,7 +19,7 @@ const EMPTY_WASM = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 export async function startPlainly(bundle, report) {
   const arrivals = new Arrivals(bundle, [...PYODIDE, bundle.sdk], report);
   const wheel = arrivals.bytes(bundle.sdk);
-  const pyodide = await startPyodide(bundle, arrivals, report, ({ default: factory }) => ({
+  const pyodide = await startPyodide(bundle, arrivals, report, (factory) => ({
     createPyodideModule: factory,
   }));
   report("sdk", 0, 1);
@@ -42,7 +42,7 @@ export async function startFromSnapshot(bundle, report) {
   const memory = settled(arrivals.joined(parts));
   const rest = arrivals.bytes(siteFiles);
   const libraries = settled(Promise.all(libraryFiles.map((file) => arrivals.compiled(file))));
-  const pyodide = await startPyodide(bundle, arrivals, report, ({ default: factory }) => ({
+  const pyodide = await startPyodide(bundle, arrivals, report, (factory) => ({
     _loadSnapshot: memory,
     createPyodideModule: async (settings) => restoring(factory, record, await libraries)(settings),
   }));
@@ -59,7 +59,7 @@ async function startPyodide(bundle, arrivals, report, optionsFor) {
   const [{ loadPyodide }, factory] = await Promise.all([arrivals.module(LOADER), arrivals.module(FACTORY)]);
   await arrivals.all;
   report("python", 0, 1);
-  const { createPyodideModule, ...options } = optionsFor(factory);
+  const { createPyodideModule, ...options } = optionsFor(onOneStack(factory.default));
   const failure = Promise.withResolvers();
   const indexURL = bundle.plainUrl("runtime/");
   const lent = new Map([
@@ -88,6 +88,19 @@ async function startPyodide(bundle, arrivals, report, optionsFor) {
     takeBack();
   }
 }
+
+// Where the browser can give Python stacks of its own (JSPI), Pyodide runs each callback of the event loop on one, for
+// the sake of `run_sync`. Chromium 156 has crashed there, its garbage collector having read past the end of such a
+// stack. Pyodide looks for the ability as soon as it is called.
+const onOneStack = (factory) => (settings) => {
+  const ability = Object.getOwnPropertyDescriptor(WebAssembly, "Suspending");
+  delete WebAssembly.Suspending;
+  try {
+    return factory(settings);
+  } finally {
+    if (ability !== undefined) Object.defineProperty(WebAssembly, "Suspending", ability);
+  }
+};
 
 // Pyodide keeps its options for good, and through them all that was fetched for its start, the memory twice.
 function forget({ _api: { config } }) {
