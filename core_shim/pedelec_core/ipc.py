@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pedelec.errors import Code, PedelecError
 from pedelec.json_text import JsonObject, JsonValue, RawJson, encode_object
-from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, to_camel
+from pedelec.protocol import MAX_TOOL_TIMEOUT_MS
+from pedelec.wire_fields import to_camel
 from pedelec_core import peer_user
 from pedelec_core.agent_desk import AgentDesk, ToolCallRequest
 from pedelec_core.call_events import CallEvent

@@ -40,9 +40,9 @@ from pedelec.protocol import (
     Welcome,
     decode_from_page,
     encode,
-    to_camel,
 )
 from pedelec.shown_text import MAX_SHOWN_CHARS
+from pedelec.wire_fields import to_camel
 from pedelec_core import __version__, call_errors, page_text
 from pedelec_core.admission import Admission
 from pedelec_core.approvals import Claim, claim_of, not_approved

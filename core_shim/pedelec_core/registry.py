@@ -16,14 +16,8 @@ from pedelec import json_safe
 from pedelec.call_text import best_reader
 from pedelec.errors import Code, PedelecError
 from pedelec.json_text import JsonObject, JsonValue
-from pedelec.protocol import (
-    MAX_TOOL_TIMEOUT_MS,
-    MAX_TOOL_TITLE_CHARS,
-    TOOL_HINTS,
-    TOOL_NAME_PATTERN,
-    Limits,
-    to_camel,
-)
+from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, MAX_TOOL_TITLE_CHARS, TOOL_HINTS, TOOL_NAME_PATTERN, Limits
+from pedelec.wire_fields import to_camel
 from pedelec_core import page_text
 from pedelec_core.corrections import corrected
 from pedelec_core.json_words import preview, type_name

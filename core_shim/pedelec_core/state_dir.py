@@ -21,7 +21,7 @@ from typing import Final
 
 import platformdirs
 
-from pedelec.protocol import to_camel
+from pedelec.wire_fields import to_camel
 
 from .command_errors import CommandError
 

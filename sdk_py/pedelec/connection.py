@@ -30,9 +30,9 @@ from pedelec.protocol import (
     Welcome,
     decode_from_core,
     encode,
-    to_camel,
 )
 from pedelec.version import __version__
+from pedelec.wire_fields import to_camel
 
 logger = logging.getLogger("pedelec")
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from pedelec.errors import MAX_MESSAGE_CHARS, Code, PedelecError
-from pedelec.protocol import to_camel
+from pedelec.wire_fields import to_camel
 
 logger = logging.getLogger("pedelec")
 

@@ -4,22 +4,21 @@ Owns every message's name, fields and exact JSON, the protocol's version and its
 I/O and reads no clock; knows neither sessions nor invocations. `docs/protocol.md` is this module in prose.
 
 Each message is a JSON object in one WebSocket text frame; `type` tells which. Fields are `snake_case`
-here and `camelCase` on the wire, by `to_camel` alone. A field whose value is `None` and which has a
-default is left out of the frame; fields unknown to the receiver are ignored, so that either side may be
-newer than the other.
+here and `camelCase` on the wire, by `wire_fields.to_camel` alone. A field whose value is `None` and which
+has a default is left out of the frame; fields unknown to the receiver are ignored, so that either side
+may be newer than the other.
 """
 
 import json
-import sys
-import types
 import typing
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass
 from json.encoder import encode_basestring
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar
 
 from pedelec.errors import Code, PedelecError
 from pedelec.json_text import JsonObject, JsonValue, RawJson, encode_value
+from pedelec.wire_fields import wire_fields
 
 PROTOCOL_VERSION = 1
 """Raised when a frame's meaning changes; Core refuses a page that speaks another version."""
@@ -43,12 +42,6 @@ class Limits:
     max_args_bytes: int = 1024 * 1024
     max_result_bytes: int = 1024 * 1024
     max_depth: int = 100
-
-
-def to_camel(snake: str) -> str:
-    """`tool_request_id` → `toolRequestId`: the one rule between Python names and wire names."""
-    head, *rest = snake.split("_")
-    return head + "".join(word.capitalize() for word in rest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -355,80 +348,13 @@ class ProtocolError(PedelecError):
 # --- codec ---------------------------------------------------------------------------------------------
 
 
-class _WireField(NamedTuple):
-    name: str
-    wire_name: str
-    lead: str
-    """What stands before its value in a frame: a comma, and its name."""
-    required: bool
-    accepts: Callable[[object], bool]
-    expected: str
-
-
-def _is_int(value: object) -> bool:
-    return type(value) is int
-
-
-def _is_number(value: object) -> bool:
-    """Whether it is one that a double holds; `1e999` is read as infinity, and `false` is an int."""
-    return (type(value) is int or type(value) is float) and abs(value) <= sys.float_info.max
-
-
-def _is_text(value: object) -> bool:
-    """Whether it can be written as UTF-8: a lone surrogate comes in as an escape and never gets out again."""
-    if type(value) is not str:
-        return False
-    if value.isascii():
-        return True
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _is_anything(_value: object) -> bool:
-    return True
-
-
-_CHECKS: Mapping[object, tuple[Callable[[object], bool], str]] = {
-    str: (_is_text, "a string without lone surrogates"),
-    int: (_is_int, "an integer"),
-    float: (_is_number, "a number"),
-    bool: (lambda value: type(value) is bool, "a boolean"),
-    JsonObject: (lambda value: type(value) is dict, "an object"),
-    list[JsonObject]: (
-        lambda value: type(value) is list and all(type(item) is dict for item in value),
-        "an array of objects",
-    ),
-    list[str]: (
-        lambda value: type(value) is list and all(map(_is_text, value)),
-        "an array of strings without lone surrogates",
-    ),
-    JsonValue: (_is_anything, "any JSON value"),
-}
-
-
-def _wire_field(field: Field[Any], annotation: object) -> _WireField:
-    options = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
-    checked = next(option for option in options if option in _CHECKS)
-    accepts, expected = _CHECKS[checked]
-    wire_name = to_camel(field.name)
-    return _WireField(field.name, wire_name, f',"{wire_name}":', field.default is MISSING, accepts, expected)
-
-
-def _wire_fields(message_type: type[Message]) -> tuple[_WireField, ...]:
-    hints = typing.get_type_hints(message_type)
-    return tuple(_wire_field(field, hints[field.name]) for field in fields(message_type))
-
-
 def _message_types(union: typing.TypeAliasType) -> tuple[type[Message], ...]:
     return typing.get_args(union.__value__)
 
 
 _PAGE_TYPES = {message_type.type: message_type for message_type in _message_types(PageMessage)}
 _CORE_TYPES = {message_type.type: message_type for message_type in _message_types(CoreMessage)}
-_FIELDS = {kind: _wire_fields(kind) for kind in (*_PAGE_TYPES.values(), *_CORE_TYPES.values())}
+_FIELDS = {kind: wire_fields(kind) for kind in (*_PAGE_TYPES.values(), *_CORE_TYPES.values())}
 
 
 def encode(message: Message) -> str:

@@ -15,13 +15,8 @@ from pedelec.errors import Code, PedelecError
 from pedelec.handlers import TOOL_PARAMETERS, Bound, bind
 from pedelec.host import Handler, Host
 from pedelec.json_text import JsonObject
-from pedelec.protocol import (
-    MAX_TOOL_TIMEOUT_MS,
-    MAX_TOOL_TITLE_CHARS,
-    TOOL_HINTS,
-    TOOL_NAME_PATTERN,
-    to_camel,
-)
+from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, MAX_TOOL_TITLE_CHARS, TOOL_HINTS, TOOL_NAME_PATTERN
+from pedelec.wire_fields import to_camel
 
 _MAX_SCHEMA_BYTES = 1024 * 1024
 

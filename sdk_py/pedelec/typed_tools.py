@@ -20,11 +20,11 @@ from typing import Any, Literal, Unpack, overload
 from pedelec.errors import Code, PedelecError
 from pedelec.json_safe import MAX_SAFE_INT
 from pedelec.json_text import JsonObject
-from pedelec.protocol import to_camel
 from pedelec.tools import ToolDefinition, ToolOptions, define_tool
 from pedelec.typed_results import ResultWriter, declared, schema_of, writer_of
 from pedelec.typed_schemas import untitled_schemas
 from pedelec.typed_violations import args_invalid
+from pedelec.wire_fields import to_camel
 
 if typing.TYPE_CHECKING:
     from pydantic import BaseModel

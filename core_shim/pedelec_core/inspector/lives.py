@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pedelec.json_text import JsonObject, JsonValue
-from pedelec.protocol import to_camel
+from pedelec.wire_fields import to_camel
 from pedelec_core.call_watch import code_of
 from pedelec_core.invocation import Accept, Answer, Decision, Forget, Instant, Invocation
 from pedelec_core.records import to_epoch_ms

@@ -7,7 +7,8 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pedelec.json_text import JsonObject, JsonValue, encode_object
-from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, to_camel
+from pedelec.protocol import MAX_TOOL_TIMEOUT_MS
+from pedelec.wire_fields import to_camel
 from pedelec_core.call_events import CallEvent
 from pedelec_core.inspector.lives import Life
 from pedelec_core.sessions import Session

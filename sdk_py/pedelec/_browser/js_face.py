@@ -17,8 +17,8 @@ from pedelec.client import Pedelec
 from pedelec.context import EventContext
 from pedelec.errors import PedelecError, error_from_exception
 from pedelec.json_text import JsonObject
-from pedelec.protocol import to_camel
 from pedelec.session import PedelecSession
+from pedelec.wire_fields import to_camel
 
 _OPTIONS = {
     to_camel(name): name for name in ("core_url", "bridge_timeout_ms", "max_result_bytes", "app_name")

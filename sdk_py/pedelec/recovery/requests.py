@@ -12,10 +12,10 @@ from pedelec.call_text import CallFacts
 from pedelec.catalogue import Code
 from pedelec.errors import PedelecError, ToolError
 from pedelec.json_text import JsonObject
-from pedelec.protocol import to_camel
 from pedelec.recovery import candidates, choices, parts, upstream, versions
 from pedelec.recovery.fallbacks import Plan, changed_nothing
 from pedelec.recovery.reports import error_of
+from pedelec.wire_fields import to_camel
 
 type ReadFailure = Callable[[Any], BaseException]
 """Makes an exception of what JavaScript says of something that was thrown."""

@@ -7,7 +7,8 @@ import pytest
 
 from pedelec.errors import Code, PedelecError
 from pedelec.json_text import JsonObject
-from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, TOOL_HINTS, to_camel
+from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, TOOL_HINTS
+from pedelec.wire_fields import to_camel
 from pedelec_core.limits import OfferLimits
 from pedelec_core.near_misses import SIMILARITY
 from pedelec_core.registry import ToolRegistry

@@ -7,11 +7,12 @@ from typing import Any, get_args
 
 import pytest
 
-from pedelec import ToolDefinition, errors, protocol
+from pedelec import ToolDefinition, errors
 from pedelec.doors import COMMAND_LINE, MCP, Door
 from pedelec.envelope import HEAD_CHARS, MAX_CHOICES, MAX_ERROR_BYTES
 from pedelec.errors import CATALOGUE, Code, CodeInfo, Effects, ErrorClass, ErrorType, PedelecError
 from pedelec.protocol import CoreMessage, Limits, Message, PageMessage
+from pedelec.wire_fields import to_camel
 
 DOCS = Path(__file__).parents[3] / "docs"
 MESSAGES: list[type[Message]] = sorted(
@@ -63,7 +64,7 @@ def test_the_page_has_every_field_of_a_message_with_its_type(kind: Any) -> None:
     for field in dataclasses.fields(kind):
         annotation = _annotation(field.type)
         name = TYPES[annotation.removesuffix(" | None")]
-        expected[protocol.to_camel(field.name)] = name + ("?" if field.default is None else "")
+        expected[to_camel(field.name)] = name + ("?" if field.default is None else "")
     assert described == expected
 
 
@@ -76,7 +77,7 @@ def test_the_page_has_every_member_of_a_tool_s_manifest() -> None:
     for field in dataclasses.fields(ToolDefinition):
         if field.name not in {"handler", "asks"}:
             kind = TYPES[_annotation(field.type).removesuffix(" | None")]
-            expected[protocol.to_camel(field.name)] = kind + ("" if field.name in required else "?")
+            expected[to_camel(field.name)] = kind + ("" if field.name in required else "?")
     assert described == expected
 
 
@@ -90,7 +91,7 @@ def test_each_direction_lists_its_messages() -> None:
 def test_the_page_names_every_limit() -> None:
     welcome = sections("protocol.md", 4)["welcome"]
     for field in dataclasses.fields(Limits):
-        assert f"`{protocol.to_camel(field.name)}`" in welcome
+        assert f"`{to_camel(field.name)}`" in welcome
 
 
 def test_the_page_of_errors_is_the_catalogue() -> None:
@@ -115,9 +116,7 @@ def _steps(info: CodeInfo) -> str:
 
 def test_the_page_of_errors_has_the_words_of_each_door() -> None:
     described = rows(sections("errors.md", 2)["What the agent can ask for"])
-    names = {
-        protocol.to_camel(each.name): each.name for each in dataclasses.fields(Door) if each.name != "name_of"
-    }
+    names = {to_camel(each.name): each.name for each in dataclasses.fields(Door) if each.name != "name_of"}
     assert described == [
         [f"`{{{wire_name}}}`", getattr(COMMAND_LINE, name), getattr(MCP, name)]
         for wire_name, name in names.items()

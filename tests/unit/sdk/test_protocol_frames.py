@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import pytest
 
-from pedelec import protocol
+from pedelec import wire_fields
 from pedelec.json_text import RawJson
 from pedelec.protocol import (
     ApprovalPending,
@@ -311,5 +311,5 @@ def test_a_frame_that_is_no_message_says_why_and_whom_to_answer(
 
 
 def test_the_wire_names_follow_from_one_rule() -> None:
-    assert protocol.to_camel("tool_request_id") == "toolRequestId"
-    assert protocol.to_camel("id") == "id"
+    assert wire_fields.to_camel("tool_request_id") == "toolRequestId"
+    assert wire_fields.to_camel("id") == "id"

@@ -11,8 +11,8 @@ import pytest
 import pedelec
 from pedelec import PedelecError, ToolDefinition, define_tool, defineTool, tool
 from pedelec.json_text import encode_value
-from pedelec.protocol import to_camel
 from pedelec.tools import check_guidance, check_tools
+from pedelec.wire_fields import to_camel
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "integer"}}}
 GOOD: dict[str, Any] = {"name": "good", "description": "Does good.", "args_schema": SCHEMA}
