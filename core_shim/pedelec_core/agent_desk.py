@@ -21,7 +21,7 @@ from pedelec_core.call_events import CallListener, Waiting
 from pedelec_core.call_watch import Attempt, CallWatch, facts_of
 from pedelec_core.failure_log import FailureLog
 from pedelec_core.hub import Hub, Waiter, now
-from pedelec_core.invocation import Answer, Call, ClientAnswer, Decision
+from pedelec_core.invocation import Accept, Answer, Call, ClientAnswer, Decision
 from pedelec_core.loop_guard import LoopLimits
 from pedelec_core.page_text import UNTRUSTED_NOTE
 from pedelec_core.registry import parse_args
@@ -105,8 +105,8 @@ class RunningCall:
         self._caller = f"caller_{next(_callers)}"
         self._waiter = Waiter(asyncio.get_running_loop().create_future(), listener)
         decisions = admit(self._caller)
-        replayed = next((each.invocation for each in decisions if isinstance(each, Answer)), None)
-        invocation = replayed or session.calls.awaited_by(self._caller)
+        new = next((each.invocation for each in decisions if isinstance(each, (Accept, Answer))), None)
+        invocation = new or session.calls.awaited_by(self._caller)
         assert invocation is not None, "who is admitted waits for something"
         self._invocation = invocation
         hub.waiters[self._caller] = self._waiter
@@ -190,24 +190,25 @@ class AgentDesk:
                 `TOOL_LOOP_STOPPED`, …;
                 `JOURNAL_UNAVAILABLE` while nothing can be written down).
         """
+        moment = now()
         failure = self._hub.commits.failure
         session = self._session_for(request)
         attempt = self._watch.attempt(
             session, request.tool, request.args_text, door=request.door, is_guarded=not request.replay
         )
-        if wait := session.call_rate.take(now().seconds):
+        if wait := session.call_rate.take(moment.seconds):
             too_fast = call_errors.too_fast(request.tool, self._hub.limits.calls.per_second, wait)
-            raise attempt.not_run(too_fast, now().seconds)
+            raise attempt.not_run(too_fast, moment.seconds)
         try:
             call = self._call(session, request)
         except PedelecError as error:
-            raise failure or attempt.refused(error, now().seconds) from None
-        if session.calls.is_retry(call, now()):
+            raise failure or attempt.refused(error, moment.seconds) from None
+        if session.calls.is_retry(call, moment):
             attempt.rejoin(call)
         elif failure is not None:
             raise failure
         else:
-            attempt.admit(call, now().seconds)
+            attempt.admit(call, moment.seconds)
         try:
             failures = self._authors.log_of(session)
             return RunningCall(
@@ -217,10 +218,10 @@ class AgentDesk:
                 attempt,
                 failures,
                 listener,
-                lambda caller: session.calls.call(call, caller, now()),
+                lambda caller: session.calls.call(call, caller, moment),
             )
         except PedelecError as error:
-            raise attempt.not_run(error, now().seconds) from None
+            raise attempt.not_run(error, moment.seconds) from None
 
     def take_up(
         self, invocation_id: str, request: ToolCallRequest, listener: CallListener | None = None

@@ -23,7 +23,10 @@ class AuthorDesk:
 
     def log_of(self, session: Session) -> FailureLog:
         """Where the failures of a session are noted."""
-        return self._logs.setdefault(session, FailureLog())
+        log = self._logs.get(session)
+        if log is None:
+            log = self._logs[session] = FailureLog()
+        return log
 
     def lint(self, session: Session) -> JsonObject:
         """The findings on a session's tools and on the errors that its page gave since Core started."""

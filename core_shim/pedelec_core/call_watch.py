@@ -45,10 +45,11 @@ class CallWatch:
         is_guarded: bool = True,
     ) -> "Attempt":
         """An agent is about to make a call; one that is not guarded counts for nothing."""
-        if is_guarded:
-            guard = self._guards.setdefault(session, LoopGuard(self._limits))
-        else:
+        guard = self._guards.get(session) if is_guarded else None
+        if guard is None:
             guard = LoopGuard(self._limits)
+            if is_guarded:
+                self._guards[session] = guard
         return Attempt(session, guard, tool, args_text, door)
 
 

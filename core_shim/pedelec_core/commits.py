@@ -40,6 +40,7 @@ class Commits:
         self._now = now
         self._batch = Batch()
         self._changed: dict[str, tuple[Invocation, str]] = {}
+        self._may_wait: dict[str, tuple[Invocation, str]] = {}  # what nobody hears of, and no batch awaits
         self._news: list[Callable[[], None]] = []
         self._scheduled = False
         self._retry: asyncio.TimerHandle | None = None
@@ -66,15 +67,18 @@ class Commits:
 
     def save(self, invocation: Invocation, session_id: str, *, can_wait: bool = False) -> None:
         """Note that an invocation changed; what it is when its batch is written counts."""
-        self._changed[invocation.id] = (invocation, session_id)
-        if can_wait:
-            self._wait()
-        else:
+        if not can_wait:
+            self._changed[invocation.id] = (invocation, session_id)
+            self._may_wait.pop(invocation.id, None)
             self._schedule()
+        elif invocation.id not in self._changed:
+            self._may_wait[invocation.id] = (invocation, session_id)
+            self._wait()
 
     def forget(self, invocation_id: str) -> None:
         """Let an invocation go, before long."""
         self._changed.pop(invocation_id, None)
+        self._may_wait.pop(invocation_id, None)
         self._batch.invocations.pop(invocation_id, None)
         self._forgotten.add(invocation_id)
         self._wait()
@@ -106,7 +110,7 @@ class Commits:
         for timer in (self._retry, self._waiting):
             if timer is not None:
                 timer.cancel()
-        self._take_forgotten()
+        self._take_what_waited()
         self.commit()
 
     def _wait(self) -> None:
@@ -115,8 +119,13 @@ class Commits:
 
     def _waited(self) -> None:
         self._waiting = None
-        self._take_forgotten()
+        self._take_what_waited()
         self.commit()
+
+    def _take_what_waited(self) -> None:
+        self._changed |= self._may_wait
+        self._may_wait.clear()
+        self._take_forgotten()
 
     def _take_forgotten(self) -> None:
         self._batch.forgotten_invocations |= self._forgotten

@@ -194,27 +194,28 @@ class Hub:
         for decision in decisions:
             for observe in self._observers:
                 observe(session, decision)
+            invocation = decision.invocation
             match decision:
-                case Accept(invocation):
-                    self._session_of[invocation.id] = session
-                    self.commits.save(invocation, session.id)
-                case Save(invocation):
+                case Save():
                     self.commits.save(invocation, session.id, can_wait=decision.can_wait)
-                case Deliver(invocation):
-                    self.commits.save(invocation, session.id)
-                    self._send(session, invocation, _tool_call)
-                case CancelOnPage(invocation):
-                    self.commits.save(invocation, session.id)
-                    self._send(session, invocation, _tool_cancel)
-                case TellWaiting(invocation):
-                    self.tell_callers(invocation, Waiting(tuple(invocation.questions.values())))
-                case AnswerOnPage():
-                    self._send(session, decision.invocation, functools.partial(_tool_answer, decision))
                 case Answer():
                     self.commits.tell(functools.partial(self._answer, decision))
-                case Forget(invocation):
+                case Accept():
+                    self._session_of[invocation.id] = session
+                    self.commits.save(invocation, session.id)
+                case Deliver():
+                    self.commits.save(invocation, session.id)
+                    self._send(session, invocation, _tool_call)
+                case Forget():
                     self._session_of.pop(invocation.id, None)
                     self.commits.forget(invocation.id)
+                case CancelOnPage():
+                    self.commits.save(invocation, session.id)
+                    self._send(session, invocation, _tool_cancel)
+                case TellWaiting():
+                    self.tell_callers(invocation, Waiting(tuple(invocation.questions.values())))
+                case AnswerOnPage():
+                    self._send(session, invocation, functools.partial(_tool_answer, decision))
         self._arm(session)
 
     def tell_callers(self, invocation: Invocation, event: CallEvent) -> None:

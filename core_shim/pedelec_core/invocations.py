@@ -267,8 +267,9 @@ class Invocations:
     def next_due(self) -> float | None:
         """When `tick` is due, on the monotonic clock; None while nothing waits for time to pass."""
         moments = [invocation.deadline for invocation in self._open.values()]
-        forgetting = self._memory.next_due()
-        return min(moments if forgetting is None else [*moments, forgetting], default=None)
+        if (forgetting := self._memory.next_due()) is not None:
+            moments.append(forgetting)
+        return min(moments, default=None)
 
     def tick(self, now: Instant) -> list[Decision]:
         """Answer every call whose deadline has come, and forget what need not be remembered."""
@@ -282,6 +283,8 @@ class Invocations:
     # --- inside -------------------------------------------------------------------------------------------
 
     def _check_room(self, call: Call) -> None:
+        if not call.exclusive and len(self._open) < self._limits.running:
+            return
         waiting = [other for other in self._open.values() if self._must_wait(other)]
         running = len(self._open) - len(waiting)
         if call.exclusive and self._holder(call.tool) is not None:

@@ -11,14 +11,14 @@ than it is worth, for the pages are gone after a power cut anyway.
 import logging
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
 from pedelec.errors import Code, Effects, PedelecError
 from pedelec.json_text import RawJson
-from pedelec_core.records import HEAD_BYTES, LARGE_HEAD, InvocationRecord, SessionRecord, unpack
+from pedelec_core.records import FIXED, HEAD_BYTES, LARGE_HEAD, InvocationRecord, SessionRecord, unpack
 
 JOURNAL_NAME: Final = "journal.db"
 
@@ -27,7 +27,6 @@ _log = logging.getLogger(__name__)
 
 _SESSION_FIELDS: Final = SessionRecord._fields
 _INVOCATION_FIELDS: Final = InvocationRecord._fields
-_WRITTEN_ONCE: Final = frozenset({"id", "session_id"})
 _NEVER_UNSET: Final = frozenset({"outcome", "late"})
 """Not written again where an invocation has let go of them."""
 
@@ -54,24 +53,38 @@ _MIGRATIONS: Final = (
     "ALTER TABLE sessions ADD COLUMN pages TEXT NOT NULL DEFAULT '[]'",
     "DROP INDEX invocations_by_session",
     "ALTER TABLE invocations ADD COLUMN approval TEXT",
+    # Found by number, which the journal knows by heart: an index by id would be written with each call.
+    """
+    CREATE TABLE numbered (
+        number INTEGER PRIMARY KEY, id TEXT NOT NULL, session_id TEXT NOT NULL, tool TEXT NOT NULL,
+        args_key TEXT NOT NULL, timeout_ms INTEGER NOT NULL, exclusive INTEGER NOT NULL,
+        safe_to_repeat INTEGER NOT NULL, call_id TEXT, joins INTEGER NOT NULL, approval TEXT,
+        turn_id TEXT NOT NULL, turn_started_at INTEGER NOT NULL, args TEXT NOT NULL,
+        deadline_ms INTEGER NOT NULL, instance_id TEXT, seq INTEGER NOT NULL, cancel_seq INTEGER NOT NULL,
+        cancel_reason TEXT NOT NULL, settled_at_ms INTEGER, acknowledged INTEGER NOT NULL,
+        given_up INTEGER NOT NULL, outcome BLOB, late BLOB
+    ) STRICT;
+    INSERT INTO numbered SELECT
+        rowid, id, session_id, tool, args_key, timeout_ms, exclusive, safe_to_repeat, call_id, joins,
+        approval, turn_id, turn_started_at, args, deadline_ms, instance_id, seq, cancel_seq, cancel_reason,
+        settled_at_ms, acknowledged, given_up, outcome, late
+    FROM invocations ORDER BY rowid;
+    DROP TABLE invocations;
+    ALTER TABLE numbered RENAME TO invocations;
+    """,
 )
 
 _CHECKPOINT_PAGES: Final = 4096
 """Of 4 KiB, in the write-ahead log: a checkpoint waits for the disk, and makes one call wait with it."""
 
 
-def _upsert(table: str, names: Sequence[str]) -> str:
+def _insert(table: str, names: Sequence[str]) -> str:
     places = ", ".join("?" for _ in names)
-    updates = ", ".join(_update(name) for name in names if name not in _WRITTEN_ONCE)
-    return (
-        f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places}) "  # noqa: S608 - our own names
-        f"ON CONFLICT (id) DO UPDATE SET {updates}"
-    )
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})"  # noqa: S608 - our own names
 
 
-def _update(name: str) -> str:
-    new = f"excluded.{name}"
-    return f"{name} = coalesce({new}, {name})" if name in _NEVER_UNSET else f"{name} = {new}"
+def _set(name: str) -> str:
+    return f"{name} = coalesce(?, {name})" if name in _NEVER_UNSET else f"{name} = ?"
 
 
 def _select(name: str) -> str:
@@ -82,11 +95,16 @@ def _select(name: str) -> str:
     return f"CASE WHEN {head} = x'{LARGE_HEAD.hex()}' THEN {head} ELSE {name} END"
 
 
-_SAVE_SESSION: Final = _upsert("sessions", _SESSION_FIELDS)
-_SAVE_INVOCATION: Final = _upsert("invocations", _INVOCATION_FIELDS)
+_SAVE_SESSION: Final = f"{_insert('sessions', _SESSION_FIELDS)} ON CONFLICT (id) DO UPDATE SET " + ", ".join(
+    f"{name} = excluded.{name}" for name in _SESSION_FIELDS
+)
+_ADD_INVOCATION: Final = _insert("invocations", ("number", *_INVOCATION_FIELDS))
+_CHANGE_INVOCATION: Final = (
+    f"UPDATE invocations SET {', '.join(map(_set, _INVOCATION_FIELDS[FIXED:]))} WHERE number = ?"  # noqa: S608
+)
 _LOAD_SESSIONS: Final = f"SELECT {', '.join(_SESSION_FIELDS)} FROM sessions ORDER BY rowid"  # noqa: S608
 _LOAD_INVOCATIONS: Final = (
-    f"SELECT {', '.join(map(_select, _INVOCATION_FIELDS))} FROM invocations ORDER BY rowid"  # noqa: S608
+    f"SELECT {', '.join(map(_select, _INVOCATION_FIELDS))} FROM invocations ORDER BY number"  # noqa: S608
 )
 
 
@@ -129,6 +147,8 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / JOURNAL_NAME
+        self._numbers: dict[str, int] = {}  # by invocation id: its row
+        self._last_number = 0
         try:
             self._database = self._open()
         except sqlite3.DatabaseError as error:
@@ -136,6 +156,7 @@ class Journal:
                 raise JournalError(self.path, error) from None
             self._put_aside(error)
             self._database = self._open()
+        self._cursor = self._database.cursor()
 
     def __enter__(self) -> Self:
         return self
@@ -149,24 +170,40 @@ class Journal:
         Raises:
             JournalError: nothing of it was written.
         """
-        steps = (
-            (_SAVE_SESSION, list[tuple[object, ...]](batch.sessions.values())),
-            (_SAVE_INVOCATION, list(batch.invocations.values())),
-            ("DELETE FROM invocations WHERE id = ?", _keys(batch.forgotten_invocations)),
-            ("DELETE FROM sessions WHERE id = ?", _keys(batch.forgotten_sessions)),
-        )
-        due = [(statement, rows) for statement, rows in steps if rows]
+        numbers = self._numbers
+        new: dict[str, int] = {}
+        due: list[tuple[str, Sequence[object]]] = [
+            (_SAVE_SESSION, record) for record in batch.sessions.values()
+        ]
+        for invocation_id, record in batch.invocations.items():
+            number = numbers.get(invocation_id)
+            if number is not None:
+                due.append((_CHANGE_INVOCATION, (*record[FIXED:], number)))
+            else:
+                new[invocation_id] = number = self._last_number + len(new) + 1
+                due.append((_ADD_INVOCATION, (number, *record)))
+        forgotten = [each for each in batch.forgotten_invocations if each in numbers]
+        due += [("DELETE FROM invocations WHERE number = ?", (numbers[each],)) for each in forgotten]
+        due += [("DELETE FROM sessions WHERE id = ?", (each,)) for each in batch.forgotten_sessions]
+        self._carry_out(due)
+        numbers |= new
+        self._last_number += len(new)
+        for each in forgotten:
+            del numbers[each]
+
+    def _carry_out(self, due: Sequence[tuple[str, Sequence[object]]]) -> None:
+        execute = self._cursor.execute
         try:
-            if len(due) == 1 and len(due[0][1]) == 1:  # one statement is a transaction by itself
-                self._database.executemany(*due[0])
+            if len(due) == 1:  # is a transaction by itself
+                execute(*due[0])
                 return
-            self._database.execute("BEGIN IMMEDIATE")
-            for statement, rows in due:
-                self._database.executemany(statement, rows)
-            self._database.execute("COMMIT")
+            execute("BEGIN IMMEDIATE")
+            for statement, values in due:
+                execute(statement, values)
+            execute("COMMIT")
         except sqlite3.Error as error:
             if self._database.in_transaction:
-                self._database.execute("ROLLBACK")
+                execute("ROLLBACK")
             raise JournalError(self.path, error) from None
 
     def load(self) -> list[tuple[SessionRecord, list[InvocationRecord]]]:
@@ -192,9 +229,9 @@ class Journal:
             JournalError: it cannot be read.
         """
         column = "late" if late else "outcome"
-        select = f"SELECT {column} FROM invocations WHERE id = ?"  # noqa: S608 - one of two names
+        select = f"SELECT {column} FROM invocations WHERE number = ?"  # noqa: S608 - one of two names
         try:
-            row = self._database.execute(select, (invocation_id,)).fetchone()
+            row = self._database.execute(select, (self._numbers.get(invocation_id),)).fetchone()
         except sqlite3.Error as error:
             raise JournalError(self.path, error, effects=Effects.APPLIED) from None
         outcome = unpack(row[0]) if row else None
@@ -216,6 +253,9 @@ class Journal:
             if broken != "ok":
                 raise sqlite3.DatabaseError(broken)
             self._migrate(database)
+            numbers = database.execute("SELECT id, number FROM invocations ORDER BY number").fetchall()
+            self._numbers = dict(numbers)
+            self._last_number = max(self._numbers.values(), default=0)
         except BaseException:
             database.close()
             raise
@@ -251,7 +291,3 @@ def _is_out_of_reach(error: sqlite3.DatabaseError) -> bool:
     SQL that does not fit what is in the file is an operational error too, and means that it is not ours.
     """
     return isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode != sqlite3.SQLITE_ERROR
-
-
-def _keys(ids: Iterable[str]) -> list[tuple[str]]:
-    return [(each,) for each in ids]

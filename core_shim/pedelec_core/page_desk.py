@@ -223,6 +223,8 @@ class PageDesk:
     def _serve(self, page: ConnectedPage, message: PageMessage) -> _Outcome:
         """A message of a page whose origin is approved."""
         match message:
+            case SubmitToolResult():  # first: hardly anything else comes
+                self._submit(page, message)
             case RequestApproval():
                 return {"approved": True}, None
             case CreateSession():
@@ -238,8 +240,6 @@ class PageDesk:
                 self._check_args(self._owned(page, message.session_id), message)
             case EndSession():
                 self._hub.end(self._owned(page, message.session_id), "requested")
-            case SubmitToolResult():
-                self._submit(page, message)
             case ToolProgress():
                 self._progress(page, message)
             case ToolWaiting() | ToolResumed():

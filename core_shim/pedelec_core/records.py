@@ -53,23 +53,25 @@ class SessionRecord(NamedTuple):
 
 
 class InvocationRecord(NamedTuple):
-    """An invocation of a session. Times are in milliseconds since the epoch.
+    """An invocation of a session: first what it is for good (`FIXED`), then what changes.
 
-    `outcome` and `late` are None where there is none yet, or where the journal alone has it.
+    Times are in milliseconds since the epoch. `outcome` and `late` are None where there is none yet, or where
+    the journal alone has it.
     """
 
     id: str
     session_id: str
     tool: str
-    args: str
     args_key: str
     timeout_ms: int
     exclusive: bool
     safe_to_repeat: bool
     call_id: str | None
     joins: bool
+    approval: str | None
     turn_id: str
     turn_started_at: int
+    args: str
     deadline_ms: int
     instance_id: str | None
     seq: int
@@ -80,7 +82,10 @@ class InvocationRecord(NamedTuple):
     given_up: bool
     outcome: bytes | None
     late: bytes | None
-    approval: str | None
+
+
+FIXED: Final = InvocationRecord._fields.index("args")
+"""How many fields of an invocation never change."""
 
 
 def session_to_record(session: Session, seq_base: int, now: Instant) -> SessionRecord:
@@ -143,15 +148,16 @@ def to_record(invocation: Invocation, session_id: str, now: Instant) -> Invocati
         id=invocation.id,
         session_id=session_id,
         tool=call.tool,
-        args=call.args.text,
         args_key=call.args_key,
         timeout_ms=call.timeout_ms,
         exclusive=call.exclusive,
         safe_to_repeat=call.safe_to_repeat,
         call_id=call.call_id,
         joins=call.joins,
+        approval=call.approval,
         turn_id=invocation.turn_id,
         turn_started_at=invocation.turn_started_at,
+        args=call.args.text,
         deadline_ms=to_epoch_ms(invocation.deadline, now),
         instance_id=invocation.instance_id,
         seq=invocation.seq,
@@ -162,7 +168,6 @@ def to_record(invocation: Invocation, session_id: str, now: Instant) -> Invocati
         given_up=invocation.given_up,
         outcome=_pack(invocation.outcome),
         late=_pack(invocation.late),
-        approval=call.approval,
     )
 
 

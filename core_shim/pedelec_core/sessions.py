@@ -204,13 +204,15 @@ class Session:
 
     def next_due(self) -> float | None:
         """When `tick` is due, on the monotonic clock; None while nothing waits for time to pass."""
-        moments = [self.calls.next_due()]
+        moments = [] if (due := self.calls.next_due()) is None else [due]
         if self.ended_at is not None:
-            return min([self._over_at(self.ended_at), *filter(None, moments)])
-        moments.append(self._empty_until)
-        if self._pages:
-            moments += self._lost.values()
-        return min((moment for moment in moments if moment is not None), default=None)
+            moments.append(self._over_at(self.ended_at))
+        else:
+            if self._empty_until is not None:
+                moments.append(self._empty_until)
+            if self._pages:
+                moments += self._lost.values()
+        return min(moments, default=None)
 
     def is_abandoned(self, now: Instant) -> bool:
         """Whether the pages have been gone for longer than the grace, so that the session is to end."""

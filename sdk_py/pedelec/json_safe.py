@@ -24,7 +24,7 @@ from pedelec.json_errors import (
     render_path,
 )
 from pedelec.json_reader import MAX_SAFE_INT, ForeignValues, Reader, Unreadable, is_encodable
-from pedelec.json_text import JsonValue, RawJson
+from pedelec.json_text import JsonValue, RawJson, reader, writer
 
 __all__ = [
     "MAX_DEPTH",
@@ -83,7 +83,7 @@ def parse(text: str, *, max_depth: int = MAX_DEPTH) -> JsonValue:
             surrogates, nesting over `max_depth` (each with the steps that lead to it).
     """
     try:
-        value = _decoder.decode(text)
+        value = _read(text)
     except json.JSONDecodeError as error:
         problem = f"The text is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
         raise InvalidJsonError(problem, line=error.lineno, column=error.colno) from None
@@ -102,9 +102,7 @@ def parse(text: str, *, max_depth: int = MAX_DEPTH) -> JsonValue:
 # --- the fast way --------------------------------------------------------------------------------------
 
 # Cycles have met the depth limit before this runs.
-_to_text = json.JSONEncoder(
-    ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
-).encode
+_to_text = writer()
 
 _CONTAINERS = frozenset({dict, list, tuple})
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -237,9 +235,11 @@ def _first_duplicate(names: Iterable[str]) -> str:
     raise AssertionError("no name stands twice")
 
 
-_decoder = json.JSONDecoder(
-    parse_constant=lambda name: Unreadable(name, f"{name} is not JSON: write null or leave it out."),
-    parse_int=_read_int,
-    parse_float=_read_float,
-    object_pairs_hook=_read_object,
+_read = reader(
+    json.JSONDecoder(
+        parse_constant=lambda name: Unreadable(name, f"{name} is not JSON: write null or leave it out."),
+        parse_int=_read_int,
+        parse_float=_read_float,
+        object_pairs_hook=_read_object,
+    )
 )

@@ -17,7 +17,7 @@ from json.encoder import encode_basestring
 from typing import ClassVar
 
 from pedelec.errors import Code, PedelecError
-from pedelec.json_text import JsonObject, JsonValue, RawJson, encode_value
+from pedelec.json_text import JsonObject, JsonValue, RawJson, encode_value, reader
 from pedelec.wire_fields import wire_fields
 
 PROTOCOL_VERSION = 1
@@ -399,12 +399,12 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-_decoder = json.JSONDecoder(parse_constant=_refuse_constant)  # once: json.loads would make one for each frame
+_read = reader(json.JSONDecoder(parse_constant=_refuse_constant))
 
 
 def _decode(text: str, known: Mapping[str, type[Message]]) -> Message:
     try:
-        frame = _decoder.decode(text)
+        frame = _read(text)
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"The frame is not JSON: {error}") from None
     if type(frame) is not dict:

@@ -207,7 +207,8 @@ class Core:
         grace = self._options.grace_seconds
         times = None if grace is None else SessionTimes(end_grace=grace, loss_grace=grace)
         hub = Hub(limits=self._options.limits, journal=self._journal, times=times)
-        hub.observe(CallLog(time.monotonic, payloads=self._options.log_payloads))
+        call_log = CallLog(time.monotonic, payloads=self._options.log_payloads)
+        hub.observe(call_log)
         if self._journal is not None:
             with _told_as_command_error():
                 hub.restore(self._journal)
@@ -244,6 +245,7 @@ class Core:
                 approvals.close()
                 await mcp.close()
                 await hub.close()
+                call_log.flush()
                 server.should_exit = True
                 await serving
 

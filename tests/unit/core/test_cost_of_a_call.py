@@ -118,7 +118,7 @@ async def test_a_call_costs_one_frame_and_two_batches_of_the_journal(
     assert journal.writes == 2
 
 
-async def test_an_acknowledgement_is_written_with_the_next_call(hub: Hub, journal: CountingJournal) -> None:
+async def test_an_acknowledgement_costs_the_next_call_nothing(hub: Hub, journal: CountingJournal) -> None:
     page, desk = CountingPage(hub), AgentDesk(hub)
     running = begin(desk)
     hub.commits.commit()
@@ -131,12 +131,10 @@ async def test_an_acknowledgement_is_written_with_the_next_call(hub: Hub, journa
     hub.commits.commit()
     assert journal.writes == 1
     ((_, records),) = journal.load()
-    assert [bool(record.acknowledged) for record in records] == [True, False]
+    assert [bool(record.acknowledged) for record in records] == [False, False]
 
 
-async def test_an_acknowledgement_that_no_call_follows_is_written_all_the_same(
-    hub: Hub, journal: CountingJournal
-) -> None:
+async def test_an_acknowledgement_is_written_before_long(hub: Hub, journal: CountingJournal) -> None:
     page, desk = CountingPage(hub), AgentDesk(hub)
     running = begin(desk)
     hub.commits.commit()

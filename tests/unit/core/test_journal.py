@@ -290,3 +290,21 @@ def test_a_call_that_outlived_core_has_time_for_its_page_and_no_more_than_it_eve
 ) -> None:
     record = to_record(an_invocation(deadline=NOW.seconds + deadline_in), "ses_1", NOW)
     assert from_record(record, NOW, patience=20).deadline == NOW.seconds + expected
+
+
+def test_the_calls_of_a_journal_of_an_earlier_version_are_taken_over(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "journal.db")) as database:
+        database.executescript(";".join((*_MIGRATIONS[:5], "PRAGMA user_version = 5")))
+        for record in batch(an_invocation(2), an_invocation(1)).invocations.values():
+            names = ", ".join(record._fields)
+            places = ", ".join("?" for _ in record)
+            database.execute(f"INSERT INTO invocations ({names}) VALUES ({places})", record)
+        session = batch().sessions["ses_1"]
+        names, places = ", ".join(session._fields), ", ".join("?" for _ in session)
+        database.execute(f"INSERT INTO sessions ({names}) VALUES ({places})", session)
+        database.commit()
+    with Journal(tmp_path) as journal:
+        journal.write(Batch(forgotten_invocations={"inv_2"}))
+        journal.write(batch(settled(Outcome(result=RawJson("1"))), an_invocation(3)))
+        ((_, records),) = journal.load()
+    assert [from_record(each, NOW).outcome for each in records] == [Outcome(result=RawJson("1")), None]
