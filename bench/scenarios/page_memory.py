@@ -57,7 +57,10 @@ def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
 
 
 def _page_mib(url: str) -> float:
-    with TemporaryDirectory(prefix="pedelec-bench-") as profile, _chromium(Path(profile), url) as pid:
+    with (
+        TemporaryDirectory(prefix="pedelec-bench-", ignore_cleanup_errors=True) as profile,
+        _chromium(Path(profile), url) as pid,
+    ):
         return max(map(_anonymous_mib, _children(pid)))
 
 

@@ -127,32 +127,39 @@ def _intact() -> Path:
 
 
 def _of_another_build(bundle: Path) -> None:
-    """Give the snapshot another build's id, with a manifest that agrees."""
-    for suffix in ("", ".zst"):
-        (bundle / f"runtime/snapshot/snapshot.json{suffix}").unlink()
-    record = json.loads((_intact() / "runtime/snapshot/snapshot.json").read_text())
-    (bundle / "runtime/snapshot/snapshot.json").write_text(json.dumps({**record, "buildId": "other"}))
+    """Give the snapshots another build's id, with a manifest that agrees."""
+    for kind in ("light", "full"):
+        for suffix in ("", ".zst"):
+            (bundle / f"runtime/snapshot/{kind}.json{suffix}").unlink()
+        record = json.loads((_intact() / f"runtime/snapshot/{kind}.json").read_text())
+        (bundle / f"runtime/snapshot/{kind}.json").write_text(json.dumps({**record, "buildId": "other"}))
     manifest = manifest_of(bundle)
     (bundle / "manifest.json").unlink()
     (bundle / "manifest.json").write_text(replace(manifest, files=list_files(bundle)).to_json())
 
 
-_SNAPSHOT = "runtime/snapshot/snapshot-1.bin.zst"
+def _flipped_in(kind: str) -> Damage:
+    return partial(_replace, f"runtime/snapshot/{kind}-1.bin.zst", _flipped)
+
+
+_SCRIPT = "import js, pedelec; js.ran = True"
+_TYPED = "import js; from pedelec import tool; js.ran = True"
 
 
 @pytest.mark.parametrize(
-    ("damage", "reason"),
+    ("damage", "script", "reason"),
     [
-        pytest.param(partial(_replace, _SNAPSHOT, _flipped), "damaged", id="a flipped bit"),
-        pytest.param(_of_another_build, "the build is", id="another build", marks=_IN_CHROMIUM),
+        pytest.param(_flipped_in("light"), _SCRIPT, "damaged", id="a flipped bit"),
+        pytest.param(_flipped_in("full"), _TYPED, "damaged", id="a flipped bit in the bigger one"),
+        pytest.param(_of_another_build, _SCRIPT, "the build is", id="another build", marks=_IN_CHROMIUM),
     ],
 )
 def test_a_snapshot_that_does_not_match_is_done_without_and_told(
-    context: BrowserContext, site: Path, tmp_path: Path, damage: Damage, reason: str
+    context: BrowserContext, site: Path, tmp_path: Path, damage: Damage, script: str, reason: str
 ) -> None:
     with CoreProcess(tmp_path / "state", "--site", str(site), env=_damaged(tmp_path, damage)) as core:
         page = BrowserPage(context, core, site)
-        page.start('<script type="text/pedelec">import js, pedelec; js.ran = True</script>')
+        page.start(f'<script type="text/pedelec">{script}</script>')
         page.wait_for("globalThis.ran")
         last = [step for step in page.events("progress") if step["stage"] == "sdk"][-1]
         assert last["path"] == "plain"

@@ -24,11 +24,11 @@ class Copier:
         for wheel in wheels:
             shutil.copy(wheel, out / wheel.name.replace("py3", "cp314"))
 
-    def make_snapshot(
+    def make_snapshots(
         self, pyodide: Path, sdk: Path, loader: Path, wheels: Sequence[Path], out: Path, progress: Progress
     ) -> None:
         self.compile_wheels(pyodide, [sdk], out, progress)
-        (out / "snapshot.bin").write_text(" ".join(wheel.name for wheel in wheels))
+        (out / "full-0.bin").write_text(" ".join(wheel.name for wheel in wheels))
 
     def fetch_own(
         self, pyodide: Path, lock: Path, folder: Path, names: Sequence[str], progress: Progress
@@ -101,7 +101,7 @@ def cut_manifest(bundle: Path) -> None:
 
 def age_manifest(bundle: Path) -> None:
     path = bundle / MANIFEST_NAME
-    path.write_text(path.read_text().replace('"formatVersion": 3', '"formatVersion": 0'))
+    path.write_text(path.read_text().replace('"formatVersion": 4', '"formatVersion": 0'))
 
 
 def test_a_whole_bundle_has_no_problems(bundle: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_whole_bundle_has_no_problems(bundle: Path) -> None:
         (add, "runtime/extra.mjs is not in manifest.json."),
         (lose_manifest, "it has no manifest.json."),
         (cut_manifest, "is damaged or from another version"),
-        (age_manifest, "format version 0, wanted 3"),
+        (age_manifest, "format version 0, wanted 4"),
     ],
 )
 def test_verify_names_every_kind_of_damage(
@@ -235,8 +235,8 @@ def test_a_changed_sdk_gets_a_new_wheel_and_leaves_the_rest_as_it_is(
         "wheels/pedelec-0.1.0-py3-none-any.whl",
         "runtime/snapshot/pedelec-0.0.0-cp314-none-any.whl",
         "runtime/snapshot/pedelec-0.1.0-cp314-none-any.whl",
-        "runtime/snapshot/snapshot.bin",
-        "runtime/snapshot/snapshot.bin.zst",
+        "runtime/snapshot/full-0.bin",
+        "runtime/snapshot/full-0.bin.zst",
     }
     assert not list(tmp_path.glob(".pedelec-*"))
     (sdk / "pedelec/__init__.py").write_text("x = 2\n")

@@ -172,7 +172,7 @@ def _lay_out(
     progress("building the SDK's wheel")
     wheel = build_wheel(sdk, fresh / WHEELS_DIR)
     if not (fresh / SNAPSHOT_DIR).exists():
-        _make_snapshot(fresh, wheel, sdk, page_python, progress)
+        _make_snapshots(fresh, wheel, sdk, page_python, progress)
     page = json.loads((fresh / RUNTIME_DIR / PYODIDE_LOCK_NAME).read_text(encoding="utf-8"))["info"]
     manifest = Manifest(
         pyodide_version=PYODIDE_VERSION,
@@ -232,16 +232,17 @@ def _take_over(former: Path, fresh: Path, *, snapshot: bool) -> None:
     shutil.copytree(former / LICENSES_DIR, fresh / LICENSES_DIR)
 
 
-def _make_snapshot(fresh: Path, wheel: Path, sdk: Path, page_python: PagePython, progress: Progress) -> None:
+def _make_snapshots(fresh: Path, wheel: Path, sdk: Path, page_python: PagePython, progress: Progress) -> None:
     runtime, out = fresh / RUNTIME_DIR, fresh / SNAPSHOT_DIR
     out.mkdir()
     wheels = wheels_of_snapshot(runtime)
-    page_python.make_snapshot(runtime, wheel, sdk / "pedelec" / "static", wheels, out, progress)
-    page_python.compress(sorted(out.glob("snapshot*.*")), _QUICK_COMPRESSION, progress)
+    page_python.make_snapshots(runtime, wheel, sdk / "pedelec" / "static", wheels, out, progress)
+    compressible = [path for path in sorted(out.iterdir()) if path.suffix != ".whl"]
+    page_python.compress(compressible, _QUICK_COMPRESSION, progress)
 
 
 def wheels_of_snapshot(runtime: Path) -> list[Path]:
-    """Return the wheels that are in the memory snapshot besides the SDK's."""
+    """Return the wheels that are in the bigger memory snapshot besides the SDK's."""
     # micropip keeps live objects of JavaScript, which no snapshot can hold.
     inside = fetch.pinned_names() - {"micropip"}
     return [path for path in sorted(runtime.glob("*.whl")) if path.name.partition("-")[0] in inside]

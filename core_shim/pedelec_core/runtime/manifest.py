@@ -13,7 +13,7 @@ from pedelec_core.runtime.digests import sha256_file
 from pedelec_core.runtime.errors import BundleError
 
 MANIFEST_NAME: Final = "manifest.json"
-FORMAT_VERSION: Final = 3
+FORMAT_VERSION: Final = 4
 
 RUNTIME_DIR: Final = "runtime"
 SNAPSHOT_DIR: Final = "runtime/snapshot"
@@ -53,7 +53,7 @@ class Manifest:
         packages: what was asked for beyond the packages of every bundle, as it was asked.
         runtime_inputs: hash over everything that `runtime/` was made from.
         sdk_inputs: hash over the sources that the SDK's wheel was made from.
-        snapshot_inputs: hash over everything that the compiled SDK and the memory snapshot were made from.
+        snapshot_inputs: hash over everything that the compiled SDK and the memory snapshots were made from.
         licenses: one entry for each part that somebody else wrote.
         files: every file except the manifest, by its path relative to the bundle, with `/`.
     """

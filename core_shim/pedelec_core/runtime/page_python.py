@@ -29,12 +29,12 @@ class PagePython(Protocol):
             progress: told of each wheel.
         """
 
-    def make_snapshot(
+    def make_snapshots(
         self, pyodide: Path, sdk: Path, loader: Path, wheels: Sequence[Path], out: Path, progress: Progress
     ) -> None:
-        """Write into `out` the compiled SDK, and the memory of a Python that has imported it and `wheels`.
+        """Write into `out` the compiled SDK, and the memories of a Python with and without `wheels`.
 
-        Sees that it wakes up.
+        Sees that they wake up.
 
         Args:
             pyodide: the folder that Pyodide is unpacked in.
@@ -79,7 +79,7 @@ class PagePythonUnderNode:
     def compile_wheels(self, pyodide: Path, wheels: Sequence[Path], out: Path, progress: Progress) -> None:
         self._run("compile.mjs", [pyodide, out, *wheels], progress)
 
-    def make_snapshot(
+    def make_snapshots(
         self, pyodide: Path, sdk: Path, loader: Path, wheels: Sequence[Path], out: Path, progress: Progress
     ) -> None:
         self._run("snapshot.mjs", [pyodide, loader, out, sdk, *wheels], progress)

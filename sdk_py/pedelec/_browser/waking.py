@@ -13,9 +13,12 @@ import sys
 import time
 from typing import Any
 
+from pedelec import json_safe
+from pedelec.tools import define_tool
+
 
 def wake_up(language: str) -> str | None:
-    """Set everything random or timed afresh and try out what typed tools need.
+    """Set everything random or timed afresh and try out what the snapshot is for.
 
     Args:
         language: the browser's, such as `en-US`.
@@ -66,17 +69,28 @@ def _set(module: str, **values: Any) -> None:
 
 def _try_out() -> str | None:
     try:
-        import pydantic
-
-        class Probe(pydantic.BaseModel):
-            number: int
-
-        if Probe.model_validate_json('{"number": 1}').model_dump() != {"number": 1}:
-            return "pydantic reads wrong values"
-        try:
-            Probe.model_validate({"number": "none"})
-        except pydantic.ValidationError as error:
-            return None if error.error_count() == 1 else "pydantic reports wrong errors"
-        return "pydantic accepts wrong values"
+        return _try_sdk() or (_try_pydantic() if "pydantic" in sys.modules else None)
     except Exception as error:  # noqa: BLE001 - whatever it is, the page starts Python in the usual way
         return f"{type(error).__name__}: {error}"
+
+
+def _try_sdk() -> str | None:
+    tool = define_tool(name="probe", description="A.", args_schema={"type": "object"})
+    if json_safe.encode({"tool": tool.name}, max_bytes=100).text != '{"tool":"probe"}':
+        return "the SDK writes wrong JSON"
+    return None
+
+
+def _try_pydantic() -> str | None:
+    import pydantic
+
+    class Probe(pydantic.BaseModel):
+        number: int
+
+    if Probe.model_validate_json('{"number": 1}').model_dump() != {"number": 1}:
+        return "pydantic reads wrong values"
+    try:
+        Probe.model_validate({"number": "none"})
+    except pydantic.ValidationError as error:
+        return None if error.error_count() == 1 else "pydantic reports wrong errors"
+    return "pydantic accepts wrong values"

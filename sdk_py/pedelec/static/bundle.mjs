@@ -8,6 +8,7 @@ import { PedelecError, page } from "./page.mjs";
 
 const REBUILD = "Run `pedelec-core runtime build`, then reload the page.";
 const VERSION_LENGTH = 16;
+const SNAPSHOT = "runtime/snapshot/";
 
 /** The error of a page that gets no Python. */
 export function unavailable(message, cause) {
@@ -47,13 +48,29 @@ export class Bundle {
 
   /** Why there is no memory snapshot; null where there is one. */
   get snapshotMissing() {
-    return "runtime/snapshot/snapshot.json" in this.#manifest.files ? null : "Core's bundle has no memory snapshot";
+    const missing = ["light", "full"].find((kind) => !(this.snapshot(kind).record in this.#manifest.files));
+    return missing === undefined ? null : `Core's bundle has no ${missing} memory snapshot`;
+  }
+
+  /** The files of a memory snapshot, `light` or `full`; what it has of a kind is numbered. */
+  snapshot(kind) {
+    const numbered = (stem, suffix) => {
+      const names = [];
+      for (let name; (name = `${SNAPSHOT}${stem}-${names.length}.${suffix}`) in this.#manifest.files; ) names.push(name);
+      return names;
+    };
+    return {
+      record: `${SNAPSHOT}${kind}.json`,
+      parts: numbered(kind, "bin"),
+      libraries: numbered(`${kind}-library`, "wasm"),
+      files: (kind === "light" ? ["light"] : ["light", "full"]).map((name) => `${SNAPSHOT}${name}-files.bin`),
+    };
   }
 
   /** The SDK's wheel for a Pyodide: compiled for the bundle's own. */
   sdkFor(version) {
     const { pyodideVersion, compiledSdkWheel, sdkWheel } = this.#manifest;
-    return version === pyodideVersion ? `runtime/snapshot/${compiledSdkWheel}` : `wheels/${sdkWheel}`;
+    return version === pyodideVersion ? `${SNAPSHOT}${compiledSdkWheel}` : `wheels/${sdkWheel}`;
   }
 
   /** The SDK's wheel for the Pyodide of the bundle. */

@@ -1,6 +1,6 @@
 // Brings Python into the page: Pyodide and the SDK, from Core and from nowhere else.
 //
-// Owns the order of the start, which of the two ways it goes, and its progress events. Nothing here outlives the
+// Owns the order of the start, which of its ways it goes, and its progress events. Nothing here outlives the
 // start except the `Runtime` that it hands back.
 
 import { Bundle, checkWebAssembly } from "./bundle.mjs";
@@ -20,25 +20,39 @@ const attached = new WeakMap();
  */
 export async function boot(plainly) {
   checkWebAssembly();
+  const choice = plainly ? null : beginChoice();
   const bundle = await Bundle.fetch(page.coreUrl);
-  return runtimeOf(await start(bundle, plainly));
+  return runtimeOf(await start(bundle, choice));
 }
 
-async function start(bundle, plainly) {
-  let reason = plainly ? "the page asked for it" : bundle.snapshotMissing;
+function beginChoice() {
+  const choice = import("./choice.mjs").then(({ chooseSnapshot }) => chooseSnapshot());
+  choice.catch(() => {}); // told where it is needed
+  return choice;
+}
+
+async function start(bundle, choice) {
+  let reason = choice === null ? "the page asked for it" : bundle.snapshotMissing;
   if (reason === null) {
     try {
-      return await startFromSnapshot(bundle, reporting("snapshot", null));
+      return await wakeUp(bundle, choice);
     } catch (error) {
       reason = [error.message, error.details?.cause].filter(Boolean).join(" ");
       console.warn(`[pedelec] Python starts the slow way: ${reason}`);
     }
   }
-  return startPlainly(bundle, reporting("plain", reason));
+  return startPlainly(bundle, reporting("plain", reason, null));
 }
 
-const reporting = (path, reason) => (stage, loaded, total) =>
-  page.announce("progress", { stage, loaded, total, path, reason });
+function wakeUp(bundle, choice) {
+  let snapshot = null; // until it is chosen
+  const choose = async (rest) => (snapshot = await (await choice)(rest));
+  const report = (...how) => reporting("snapshot", null, snapshot)(...how);
+  return startFromSnapshot(bundle, choose, report);
+}
+
+const reporting = (path, reason, snapshot) => (stage, loaded, total) =>
+  page.announce("progress", { stage, loaded, total, path, reason, snapshot });
 
 /** Install the SDK into a Pyodide that the page runs already. Called again for one, gives the same runtime. */
 export function attach(pyodide) {
@@ -51,7 +65,7 @@ export function attach(pyodide) {
 }
 
 async function attachOnce(pyodide) {
-  const report = reporting("attach", null);
+  const report = reporting("attach", null, null);
   const bundle = await Bundle.fetch(page.coreUrl);
   report("sdk", 0, 1);
   // Not with micropip: the page's own Pyodide would fetch that from its own source, which may not be Core.

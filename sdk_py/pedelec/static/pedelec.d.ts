@@ -372,7 +372,9 @@ export function attach(pyodide: object): Promise<void>;
  * How far the start is. `loaded` and `total` are bytes in the stage `runtime`, else counts. In `permission` the page
  * waits for a click or a key, to have the browser ask for access to this device; in `approval` for a person's word at
  * Core on the page's origin. `path` is how Python starts: woken up from a memory snapshot, plainly, or not at all
- * where the page attached its own; `reason` says why plainly. Stages that are not Python's have neither.
+ * where the page attached its own; `reason` says why plainly. `snapshot` is which memory, once that is chosen: `full`
+ * has pydantic in it, for a page whose scripts look as if they needed that. Stages that are not Python's have none of
+ * these.
  */
 export type ProgressDetail = {
   stage: "permission" | "approval" | "runtime" | "python" | "sdk" | "scripts";
@@ -380,6 +382,7 @@ export type ProgressDetail = {
   total: number;
   path?: "snapshot" | "plain" | "attach";
   reason?: string | null;
+  snapshot?: "full" | "light" | null;
 };
 
 /** What failed: the start (`script` is null), or one of the page's Python scripts. */

@@ -12,14 +12,14 @@ const LOCK = "runtime/pyodide-lock.json";
 const FACTORY = "runtime/pyodide.asm.mjs";
 const LOADER = "runtime/pyodide.mjs";
 const PYODIDE = [WASM, STDLIB, LOCK, FACTORY, LOADER];
-const SNAPSHOT = "runtime/snapshot/";
 const EMPTY_WASM = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 
 /** Start Python and install the SDK. `report(stage, loaded, total)` is told how far it is. */
 export async function startPlainly(bundle, report) {
   const arrivals = new Arrivals(bundle, [...PYODIDE, bundle.sdk], report);
+  const own = fetchPyodide(arrivals);
   const wheel = arrivals.bytes(bundle.sdk);
-  const pyodide = await startPyodide(bundle, arrivals, report, (factory) => ({
+  const pyodide = await startPyodide(bundle, own, arrivals, report, (factory) => ({
     createPyodideModule: factory,
   }));
   report("sdk", 0, 1);
@@ -29,35 +29,49 @@ export async function startPlainly(bundle, report) {
 }
 
 /**
- * Wake up the Python of the bundle's snapshot, which has the SDK in it.
+ * Wake up the Python of one of the bundle's snapshots, which has the SDK in it.
  *
  * Rejects where anything does not match, or does not work; nothing of it is left then.
+ *
+ * @param {Bundle} bundle
+ * @param {(rest: Promise<unknown>) => Promise<"full" | "light">} choose which one; `rest` is all else that is needed
+ * @param {(stage: string, loaded: number, total: number) => void} report told how far it is
  */
-export async function startFromSnapshot(bundle, report) {
-  const record = await (await bundle.response(`${SNAPSHOT}snapshot.json`)).json();
-  const parts = record.parts.map((file) => SNAPSHOT + file);
-  const libraryFiles = record.libraries.map(({ file }) => SNAPSHOT + file);
-  const siteFiles = `${SNAPSHOT}snapshot-files.bin`;
-  const arrivals = new Arrivals(bundle, [...PYODIDE, ...parts, siteFiles, ...libraryFiles], report);
-  const memory = settled(arrivals.joined(parts));
-  const rest = arrivals.bytes(siteFiles);
-  const libraries = settled(Promise.all(libraryFiles.map((file) => arrivals.compiled(file))));
-  const pyodide = await startPyodide(bundle, arrivals, report, (factory) => ({
+export async function startFromSnapshot(bundle, choose, report) {
+  const filesOf = (snapshot) => [...PYODIDE, ...Object.values(snapshot).flat()];
+  const arrivals = new Arrivals(bundle, filesOf(bundle.snapshot("full")), report); // until it is known, the bigger one
+  const own = fetchPyodide(arrivals);
+  const snapshot = bundle.snapshot(await choose(arrivals.all));
+  arrivals.reckonWith(filesOf(snapshot));
+  const record = arrivals.json(snapshot.record);
+  const memory = settled(arrivals.joined(snapshot.parts));
+  const files = settled(Promise.all(snapshot.files.map((file) => arrivals.bytes(file))));
+  const libraries = settled(Promise.all(snapshot.libraries.map((file) => arrivals.compiled(file))));
+  const pyodide = await startPyodide(bundle, own, arrivals, report, (factory) => ({
     _loadSnapshot: memory,
-    createPyodideModule: async (settings) => restoring(factory, record, await libraries)(settings),
+    createPyodideModule: async (settings) => restoring(factory, await record, await libraries)(settings),
   }));
   report("sdk", 0, 1);
-  wake(pyodide, record, await rest, navigator.language);
+  wake(pyodide, await record, await files, navigator.language);
   report("sdk", 1, 1);
   return pyodide;
 }
 
-async function startPyodide(bundle, arrivals, report, optionsFor) {
-  const wasm = arrivals.compiled(WASM);
-  const stdlib = arrivals.response(STDLIB);
-  const lock = arrivals.json(LOCK);
-  const [{ loadPyodide }, factory] = await Promise.all([arrivals.module(LOADER), arrivals.module(FACTORY)]);
+/** What every start needs. */
+function fetchPyodide(arrivals) {
+  return {
+    wasm: arrivals.compiled(WASM),
+    stdlib: arrivals.response(STDLIB),
+    lock: arrivals.json(LOCK),
+    loader: arrivals.module(LOADER),
+    factory: arrivals.module(FACTORY),
+  };
+}
+
+async function startPyodide(bundle, own, arrivals, report, optionsFor) {
   await arrivals.all;
+  const { wasm, stdlib } = own;
+  const [{ loadPyodide }, factory, lock] = await Promise.all([own.loader, own.factory, own.lock]);
   report("python", 0, 1);
   const { createPyodideModule, ...options } = optionsFor(onOneStack(factory.default));
   const failure = Promise.withResolvers();
@@ -72,7 +86,7 @@ async function startPyodide(bundle, arrivals, report, optionsFor) {
       ...options,
       indexURL,
       packageBaseUrl: indexURL,
-      lockFileContents: await lock,
+      lockFileContents: lock,
       createPyodideModule: (settings) => {
         settings.instantiateWasm = instantiating(settings.instantiateWasm, wasm, failure.reject);
         return createPyodideModule(settings);
@@ -151,7 +165,12 @@ class Arrivals {
   constructor(bundle, files, report) {
     this.#bundle = bundle;
     this.#report = report;
-    this.#total = files.reduce((sum, file) => sum + bundle.sizeOf(file), 0);
+    this.reckonWith(files);
+  }
+
+  /** Let these files be all that are to come. */
+  reckonWith(files) {
+    this.#total = files.reduce((sum, file) => sum + this.#bundle.sizeOf(file), 0);
     this.#advance(0);
   }
 

@@ -14,7 +14,7 @@ export class SnapshotMismatch extends Error {}
  * The `createPyodideModule` option for `loadPyodide`, beside `_loadSnapshot`.
  *
  * @param {Function} factory what pyodide.asm.mjs exports
- * @param {object} record snapshot.json
+ * @param {object} record the snapshot's `.json`
  * @param {WebAssembly.Module[]} libraries the compiled side modules, in the record's order
  */
 export function restoring(factory, record, libraries) {
@@ -109,12 +109,12 @@ function resolve(module, symbol, linked) {
  * Give a restored Python its files and everything that was fixed when the snapshot was made.
  *
  * @param {object} pyodide
- * @param {object} record snapshot.json
- * @param {Uint8Array} files snapshot-files.bin
+ * @param {object} record the snapshot's `.json`
+ * @param {Uint8Array[]} files what the record's `files` are in
  * @param {string} language as `navigator.language`
  */
 export function wake(pyodide, record, files, language) {
-  writeFiles(pyodide.FS, record.files, files);
+  record.files.forEach(({ index }, number) => writeFiles(pyodide.FS, index, files[number]));
   // So that Pyodide does not fetch them when a script imports them.
   for (const name of record.packages) pyodide.loadedPackages[name] = "default channel";
   const waking = pyodide.pyimport("pedelec._browser.waking");

@@ -1,29 +1,38 @@
 // Runs the page's `<script type="text/pedelec">` elements.
 //
-// Owns their order (that of the document, each after the one before has finished), their names in tracebacks,
-// and how one that fails is told. Runs each element once, at whatever time it was added; they share one
-// namespace.
+// Owns how they are found and their order (that of the document, each after the one before has finished), their names
+// in tracebacks, and how one that fails is told. Runs each element once, at whatever time it was added; they share one
+// namespace. A source is fetched once: what was looked at before Python started is what runs.
 
 import { page } from "./page.mjs";
 
 const SELECTOR = 'script[type="text/pedelec"]';
+const fetched = new WeakMap(); // element → { url, source }
 const quiet = { messageCallback: () => {} };
 
 /** Run the scripts that the document has now or gets later. Resolves when those it has now have run. */
 export async function runScripts(pyodide, bridge) {
-  await parsed();
+  await readyToRun();
   const queue = new Queue(pyodide, bridge);
-  queue.take(document.querySelectorAll(SELECTOR));
-  new MutationObserver((records) => queue.take(records.flatMap(addedScripts))).observe(document, {
-    childList: true,
-    subtree: true,
-  });
+  queue.take(scriptsSoFar());
+  watchScripts((elements) => queue.take(elements));
   return queue.drained;
 }
 
-function parsed() {
+// As for scripts that are deferred: when those have run.
+function readyToRun() {
   if (document.readyState !== "loading") return undefined;
   return new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
+}
+
+/** The scripts that the document has now, in its order. */
+export const scriptsSoFar = () => [...document.querySelectorAll(SELECTOR)];
+
+/** Have `take` called with the scripts that come into the document from now on. Returns what ends that. */
+export function watchScripts(take) {
+  const observer = new MutationObserver((records) => take(records.flatMap(addedScripts)));
+  observer.observe(document, { childList: true, subtree: true });
+  return () => observer.disconnect();
 }
 
 function addedScripts({ addedNodes }) {
@@ -31,6 +40,21 @@ function addedScripts({ addedNodes }) {
     if (node.nodeType !== Node.ELEMENT_NODE) return [];
     return node.matches(SELECTOR) ? [node] : [...node.querySelectorAll(SELECTOR)];
   });
+}
+
+/** The packages that a script asks for by name. */
+export const packagesOf = (element) => (element.dataset.packages ?? "").split(/\s+/).filter(Boolean);
+
+/** The text of a script, as a promise. Of one in the page itself it is what is there now. */
+export function sourceOf(element) {
+  const url = element.src;
+  if (url === "") return Promise.resolve(element.textContent);
+  if (fetched.get(element)?.url !== url) {
+    const source = fetchSource(url);
+    source.catch(() => {}); // told when its turn comes
+    fetched.set(element, { url, source });
+  }
+  return fetched.get(element).source;
 }
 
 class Queue {
@@ -59,15 +83,10 @@ class Queue {
 
   // Sources are fetched at once and side by side; only running waits for its turn.
   #read(element) {
-    const packages = (element.dataset.packages ?? "").split(/\s+/).filter(Boolean);
-    if (element.src !== "") {
-      const source = fetchSource(element.src);
-      source.catch(() => {}); // told when its turn comes
-      return { name: element.src, source, packages };
-    }
+    const script = { name: element.src, source: sourceOf(element), packages: packagesOf(element) };
+    if (script.name !== "") return script;
     this.#inline += 1;
-    const name = `inline script ${this.#inline} of ${location.origin}${location.pathname}`;
-    return { name, source: Promise.resolve(element.textContent), packages };
+    return { ...script, name: `inline script ${this.#inline} of ${location.origin}${location.pathname}` };
   }
 
   async #run({ name, source, packages }) {

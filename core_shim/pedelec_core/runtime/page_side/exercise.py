@@ -4,7 +4,6 @@ What a library imports or makes on first use is then in the snapshot. What is ra
 set afresh by `pedelec._browser.waking`.
 """
 
-import gc
 import importlib
 import pkgutil
 import sys
@@ -29,22 +28,22 @@ def files() -> list[str]:
     return [str(path) for path in found]
 
 
-def exercise() -> None:
-    """Import and use what pages use."""
-    _import_sdk()
-    _use_pydantic()
-    _use_typed_tools()
-    sys.path.remove("")  # Pyodide puts it there at each start
-    gc.collect()
-
-
-def _import_sdk() -> None:
+def use_sdk() -> None:
+    """Import and use what every page uses."""
     import pedelec
 
     for module in pkgutil.walk_packages(pedelec.__path__, "pedelec."):
         importlib.import_module(module.name)
     for name in pedelec.__all__:
         getattr(pedelec, name)
+    pedelec.define_tool(name="a", description="A.", args_schema={"type": "object"}, handler=len)
+    sys.path.remove("")  # Pyodide puts it there at each start
+
+
+def use_typed_tools() -> None:
+    """Import and use what pages with typed tools use besides."""
+    _use_pydantic()
+    _make_typed_tool()
 
 
 def _use_pydantic() -> None:
@@ -105,7 +104,7 @@ def _use_pydantic() -> None:
     add(1)
 
 
-def _use_typed_tools() -> None:
+def _make_typed_tool() -> None:
     import pydantic
 
     import pedelec
@@ -118,5 +117,4 @@ def _use_typed_tools() -> None:
         "Move a shape."
         return Point(x=x)
 
-    pedelec.define_tool(name="a", description="A.", args_schema={"type": "object"}, handler=len)
     assert move.args_schema["required"] == ["shapeId", "x"]

@@ -1,6 +1,6 @@
 // `node snapshot.mjs PYODIDE LOADER OUT SDK WHEEL…`: writes into OUT the SDK's wheel, compiled; the memory of a Python
-// that has imported it and the compiled WHEELs; and what a page needs besides to wake that up. Then does so, with
-// LOADER's restore.mjs, to see that it works.
+// that has imported it (`light`), and of one that has imported the compiled WHEELs besides (`full`); and what a page
+// needs to wake these up. Then does so, with LOADER's restore.mjs, to see that it works.
 //
 // Owns what is recorded of a Python; what a page does with it is restore.mjs's.
 
@@ -9,9 +9,10 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { given, report, runFile, startPyodide } from "./workshop.mjs";
 
-const STEPS = 4;
+const STEPS = 6;
 const PART = 8 << 20; // bytes: browsers keep several smaller files more readily than a big one
 const PAGE = 4096; // bytes, as most systems give memory out
+const PROBE = 1 << 20; // bytes
 // A page's scripts share the namespace that the exercise ran in.
 const CLEAR = `
 for name in [name for name in globals() if not name.startswith("__")]:
@@ -44,54 +45,107 @@ function librariesOf({ LDSO, HEAPU32 }) {
 async function make() {
   report("starting Pyodide", 0, STEPS);
   const pyodide = await startPyodide(folder, { _makeSnapshot: true, env: { PYTHONHASHSEED: "0" } });
-  const { _module: module } = pyodide;
-  const tableLength = module.wasmTable.length;
-  const got = valuesOf(module.GOT);
-  report("importing what pages use", 1, STEPS);
+  const maker = new Maker(pyodide);
+  report("importing the SDK", 1, STEPS);
   runFile(pyodide, "compile_wheel.py");
-  runFile(pyodide, "exercise.py");
-  for (const wheel of wheels) {
-    pyodide.FS.writeFile("/tmp/wheel.whl", fs.readFileSync(wheel));
-    pyodide.runPython("unpack('/tmp/wheel.whl')");
-  }
   const name = path.basename(sdk);
   pyodide.FS.writeFile(`/tmp/${name}`, fs.readFileSync(sdk));
   const compiled = pyodide.runPython(`compile_wheel("/tmp/${name}", "/tmp/out")`);
   write(path.basename(compiled), pyodide.FS.readFile(compiled));
-  pyodide.runPython(`unpack("${compiled}")`);
-  pyodide.runPython("exercise()");
-  const names = pyodide.runPython("'\\n'.join(files())").split("\n");
-  pyodide.runPython(CLEAR);
-  report("taking the snapshot", 2, STEPS);
-  const taken = pyodide.makeMemorySnapshot();
-  const heapLength = module.HEAPU8.length;
-  const head = taken.subarray(0, taken.length - heapLength);
-  const heap = taken.subarray(head.length);
-  const ranges = usedRanges(heap);
-  const memory = Buffer.concat([head, ...ranges.map(([start, length]) => heap.subarray(start, start + length))]);
-  const files = names.map((name) => [name, module.FS.readFile(name)]);
-  const libraries = librariesOf(module);
-  libraries.forEach(({ name }, index) => write(`snapshot-library-${index}.wasm`, module.FS.readFile(name)));
-  const parts = [];
-  for (let start = 0; start < memory.length; start += PART) {
-    parts.push(`snapshot-${parts.length}.bin`);
-    write(parts.at(-1), memory.subarray(start, start + PART));
+  maker.exercise("use_sdk", [[name, pyodide.FS.readFile(compiled)]]);
+  maker.take("light");
+  report("importing what typed tools use", 2, STEPS);
+  maker.exercise(
+    "use_typed_tools",
+    wheels.map((wheel) => [path.basename(wheel), fs.readFileSync(wheel)]),
+  );
+  report("taking the snapshots", 3, STEPS);
+  maker.take("full");
+}
+
+/** Takes snapshots of one Python, each of more than the one before. */
+class Maker {
+  #pyodide;
+  #tableLength;
+  #got;
+  #packages = [];
+  #files = []; // snapshot.json's, as of the last snapshot
+  #known = new Set();
+
+  constructor(pyodide) {
+    this.#pyodide = pyodide;
+    this.#tableLength = pyodide._module.wasmTable.length;
+    this.#got = valuesOf(pyodide._module.GOT);
   }
-  write("snapshot-files.bin", Buffer.concat(files.map(([, bytes]) => bytes)));
-  const record = {
-    buildId: module.API.config.BUILD_ID,
-    parts,
-    headLength: head.length,
-    ranges,
-    heapLength,
-    tableLength,
-    fullTableLength: module.wasmTable.length,
-    got: changed(module.GOT, got),
-    packages: [...wheels, sdk].map((wheel) => path.basename(wheel).split("-")[0].replaceAll("_", "-")),
-    libraries: libraries.map((library, index) => ({ ...library, file: `snapshot-library-${index}.wasm` })),
-    files: files.map(([name, { length }]) => [name, length]),
-  };
-  write("snapshot.json", JSON.stringify(record));
+
+  /** Unpack wheels, and have a function of exercise.py use them. */
+  exercise(use, wheels) {
+    runFile(this.#pyodide, "exercise.py");
+    for (const [name, bytes] of wheels) {
+      this.#pyodide.FS.writeFile("/tmp/wheel.whl", bytes);
+      this.#pyodide.runPython("unpack('/tmp/wheel.whl')");
+      this.#packages.push(name.split("-")[0].replaceAll("_", "-"));
+    }
+    this.#pyodide.runPython(`${use}()`);
+  }
+
+  /** Write a snapshot of what is there now. */
+  take(kind) {
+    const { _module: module } = this.#pyodide;
+    this.#files = [...this.#files, this.#takeFiles(`${kind}-files.bin`)];
+    this.#pyodide.runPython(CLEAR);
+    wipeFree(module);
+    const taken = this.#pyodide.makeMemorySnapshot();
+    const heapLength = module.HEAPU8.length;
+    const head = taken.subarray(0, taken.length - heapLength);
+    const heap = taken.subarray(head.length);
+    const ranges = usedRanges(heap);
+    const parts = ranges.map(([start, length]) => heap.subarray(start, start + length));
+    const memory = Buffer.concat([head, ...parts]);
+    for (let start = 0; start < memory.length; start += PART) {
+      write(`${kind}-${start / PART}.bin`, memory.subarray(start, start + PART));
+    }
+    const libraries = librariesOf(module);
+    libraries.forEach(({ name }, index) => write(`${kind}-library-${index}.wasm`, module.FS.readFile(name)));
+    const record = {
+      buildId: module.API.config.BUILD_ID,
+      headLength: head.length,
+      ranges,
+      heapLength,
+      tableLength: this.#tableLength,
+      got: changed(module.GOT, this.#got),
+      packages: this.#packages,
+      libraries,
+      files: this.#files,
+    };
+    write(`${kind}.json`, JSON.stringify(record));
+  }
+
+  /** Write into one file all that is in site-packages but was not in the snapshot before. */
+  #takeFiles(file) {
+    const names = this.#pyodide.runPython("'\\n'.join(files())").split("\n");
+    const added = names.filter((name) => !this.#known.has(name));
+    added.forEach((name) => this.#known.add(name));
+    const contents = added.map((name) => [name, this.#pyodide.FS.readFile(name)]);
+    write(file, Buffer.concat(contents.map(([, bytes]) => bytes)));
+    return { file, index: contents.map(([name, { length }]) => [name, length]) };
+  }
+}
+
+/** Overwrite with zeros what the allocator has free among what it has in use; it costs pages memory else. */
+function wipeFree(module) {
+  const top = module._malloc(PROBE); // about here what was never used begins
+  module._free(top);
+  const taken = [];
+  for (let size = PROBE; size >= PAGE; size /= 2) {
+    for (;;) {
+      const at = module._malloc(size);
+      taken.push(at);
+      if (at + size > top) break;
+      module.HEAPU8.fill(0, at, at + size);
+    }
+  }
+  taken.forEach((at) => module._free(at));
 }
 
 /** Where a heap has anything but zeros, as `[start, length]` in whole pages. */
@@ -111,21 +165,24 @@ function write(name, bytes) {
   fs.writeFileSync(path.join(out, name), bytes);
 }
 
-async function check() {
-  report("waking it up", 3, STEPS);
+async function check(kind, step) {
+  report(`waking the ${kind} one up`, step, STEPS);
   const { restoring, wake } = await import(pathToFileURL(path.join(loader, "restore.mjs")).href);
   const read = (name) => new Uint8Array(fs.readFileSync(path.join(out, name)));
-  const record = JSON.parse(fs.readFileSync(path.join(out, "snapshot.json"), "utf8"));
-  const libraries = record.libraries.map(({ file }) => new WebAssembly.Module(read(file)));
+  const record = JSON.parse(fs.readFileSync(path.join(out, `${kind}.json`), "utf8"));
+  const libraries = record.libraries.map((_, index) => new WebAssembly.Module(read(`${kind}-library-${index}.wasm`)));
+  const parts = fs.readdirSync(out).filter((name) => name.startsWith(`${kind}-`) && /-\d+\.bin$/.test(name));
   const { default: factory } = await import(pathToFileURL(`${folder}/pyodide.asm.mjs`).href);
   const pyodide = await startPyodide(folder, {
-    _loadSnapshot: Promise.resolve(Buffer.concat(record.parts.map(read))),
+    _loadSnapshot: Promise.resolve(Buffer.concat(parts.sort().map(read))),
     createPyodideModule: restoring(factory, record, libraries),
   });
-  wake(pyodide, record, read("snapshot-files.bin"), "en-US");
-  report("waking it up", STEPS, STEPS);
+  const files = record.files.map(({ file }) => read(file));
+  wake(pyodide, record, files, "en-US");
 }
 
 await make();
-await check();
+await check("light", 4);
+await check("full", 5);
+report("waking them up", STEPS, STEPS);
 process.exit(0); // Pyodide keeps Node's event loop busy
