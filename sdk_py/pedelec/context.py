@@ -8,6 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from pedelec.errors import MAX_MESSAGE_CHARS, Code, PedelecError
@@ -97,15 +98,16 @@ class EventContext:
 
     def to_wire(self) -> dict[str, Any]:
         """The camelCase object that JavaScript callbacks get; what is None is left out."""
-        values = ((wire_name, getattr(self, name)) for name, wire_name in _wire_names(type(self)))  # type: ignore[arg-type] # mypy takes the class for its instances
-        return {wire_name: value for wire_name, value in values if value is not None}
+        wire_names, values_of = _told(type(self))  # type: ignore[arg-type] # mypy: its instances
+        values = zip(wire_names, values_of(self), strict=True)
+        return {name: value for name, value in values if value is not None}
 
 
 @cache
-def _wire_names(kind: type[EventContext]) -> tuple[tuple[str, str], ...]:
-    """The names of the fields that go out, here and on the wire."""
-    told = [item.name for item in fields(kind) if item.metadata.get("wire", True)]
-    return tuple((name, to_camel(name)) for name in told)
+def _told(kind: type[EventContext]) -> tuple[tuple[str, ...], Callable[[EventContext], tuple[Any, ...]]]:
+    """What the fields that go out are called on the wire, and what gives their values."""
+    names = [item.name for item in fields(kind) if item.metadata.get("wire", True)]
+    return tuple(map(to_camel, names)), attrgetter(*names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -355,12 +355,15 @@ def _message_types(union: typing.TypeAliasType) -> tuple[type[Message], ...]:
 _PAGE_TYPES = {message_type.type: message_type for message_type in _message_types(PageMessage)}
 _CORE_TYPES = {message_type.type: message_type for message_type in _message_types(CoreMessage)}
 _FIELDS = {kind: wire_fields(kind) for kind in (*_PAGE_TYPES.values(), *_CORE_TYPES.values())}
+_WRITTEN = {
+    kind: [(each.name, each.lead, each.required) for each in known] for kind, known in _FIELDS.items()
+}
 
 
 def encode(message: Message) -> str:
     """The frame of a message: compact JSON, `type` first, fields in their declared order."""
     parts = [f'{{"type":"{message.type}"']
-    for name, _, lead, required, _, _ in _FIELDS[type(message)]:
+    for name, lead, required in _WRITTEN[type(message)]:
         value = getattr(message, name)
         if value is not None or required:
             parts += (lead, _encode_member(value))
@@ -416,8 +419,11 @@ def _decode(text: str, known: Mapping[str, type[Message]]) -> Message:
     if message_type is None:
         raise ProtocolError(f"Unknown message type {name!r:.80}.", request_id=request_id)
     values = {}
-    for own_name, wire_name, _, required, accepts, expected in _FIELDS[message_type]:
+    for own_name, wire_name, _, required, usual, accepts, expected in _FIELDS[message_type]:
         value = frame.get(wire_name, MISSING)
+        if type(value) is usual and (usual is not str or value.isascii()):  # type: ignore[attr-defined]
+            values[own_name] = value
+            continue
         if value is MISSING or (value is None and not required):
             if required:
                 raise ProtocolError(f"{name} lacks {wire_name}.", request_id=request_id)

@@ -25,6 +25,8 @@ class WireField(NamedTuple):
     lead: str
     """What stands before its value in a frame: a comma, and its name."""
     required: bool
+    usual: type | None
+    """Values of exactly this type are accepted, texts if they are ASCII; None where none is at sight."""
     accepts: Callable[[object], bool]
     expected: str
 
@@ -78,7 +80,9 @@ def _wire_field(field: Field[Any], annotation: object) -> WireField:
     checked = next(option for option in options if option in _CHECKS)
     accepts, expected = _CHECKS[checked]
     wire_name = to_camel(field.name)
-    return WireField(field.name, wire_name, f',"{wire_name}":', field.default is MISSING, accepts, expected)
+    usual = {str: str, int: int, bool: bool, JsonObject: dict}.get(checked)
+    lead = f',"{wire_name}":'
+    return WireField(field.name, wire_name, lead, field.default is MISSING, usual, accepts, expected)
 
 
 def wire_fields(message_type: type[Any]) -> tuple[WireField, ...]:
