@@ -5,8 +5,7 @@ from collections.abc import Generator, Iterator
 import pytest
 from hypothesis import settings
 
-from tests.harness import log_rules
-from tests.harness.error_rules import broken_rules, commands_told_over_mcp, recording
+from tests.harness import error_rules, log_rules
 
 # What every run can afford. `--hypothesis-profile deep` looks longer.
 settings.register_profile("quick", max_examples=25, deadline=None)
@@ -36,29 +35,33 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
+_logged = log_rules.Recorder()
+
+
+def pytest_sessionstart() -> None:
+    """Errors are recorded all the time: a fixture that does so for each test takes longer than most tests."""
+    error_rules.record_envelopes()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """What is told and logged from here on is this test's."""
+    error_rules.forget()
+    _logged.listen()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Generator[None]:
+    """Fail the test that makes the product tell a bad error, or log what no log may hold."""
+    yield
+    error_rules.check()
+    _logged.check()
+
+
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     """Async tests run on asyncio, as the product does."""
     return "asyncio"
-
-
-@pytest.fixture(autouse=True)
-def errors_keep_the_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Fail the test that makes the product tell an incomplete, indiscreet or oversized error."""
-    with recording(monkeypatch) as made:
-        yield
-        broken = {rule: envelope for envelope in made for rule in broken_rules(envelope)}
-        assert not broken, "an error breaks the rules"
-        assert not commands_told_over_mcp(), "an error tells an MCP client to run a command"
-
-
-@pytest.fixture(autouse=True)
-def what_is_logged_here_holds_no_secrets(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Fail the test that has the product log, in this process, what no log may hold."""
-    yield
-    for phase in ("setup", "call"):
-        for record in caplog.get_records(phase):
-            log_rules.check(record.getMessage())
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pytest
-
+from pedelec import advice, errors
 from pedelec.catalogue import Code, Effects, ErrorClass, ErrorType
 from pedelec.envelope import KEYS, MAX_ERROR_BYTES, bounded
 
@@ -63,22 +62,41 @@ def record_mcp(result: object = None, data: object = None) -> None:
             _told_over_mcp.append(error)
 
 
-@contextmanager
-def recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Envelope]]:
-    """The errors that become envelopes from now on."""
+def record_envelopes() -> None:
+    """From now on, for as long as the process runs: remember the errors that become envelopes in it."""
 
     def recorded(envelope: Envelope) -> Envelope:
         told = bounded(envelope)
         _recorded.append(told)
         return told
 
-    monkeypatch.setattr("pedelec.errors.bounded", recorded)
-    monkeypatch.setattr("pedelec.advice.bounded", recorded)
-    _recorded.clear()
-    _told_over_mcp.clear()
+    for module in (advice, errors):
+        vars(module)["bounded"] = recorded
+
+
+@contextmanager
+def recording() -> Iterator[list[Envelope]]:
+    """The errors that are remembered from now on; they are forgotten afterwards."""
+    forget()
     yield _recorded
+    forget()
+
+
+def forget() -> None:
+    """Begin anew: what was remembered belongs to another test."""
     _recorded.clear()
     _told_over_mcp.clear()
+
+
+def check() -> None:
+    """Fail where an error that is remembered breaks a rule.
+
+    Raises:
+        AssertionError: with the rules and an error that breaks them.
+    """
+    broken = {rule: envelope for envelope in _recorded for rule in broken_rules(envelope)}
+    assert not broken, "an error breaks the rules"
+    assert not commands_told_over_mcp(), "an error tells an MCP client to run a command"
 
 
 def commands_told_over_mcp() -> list[Envelope]:

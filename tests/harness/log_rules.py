@@ -5,6 +5,7 @@ Tests plant `PLANTED` in arguments, results, errors, texts, addresses and header
 """
 
 import json
+import logging
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,31 @@ def secrets_of(state_dir: Path) -> list[str]:
         return [str(json.loads((state_dir / "runtime.json").read_bytes())["token"])]
     except (OSError, ValueError, KeyError):
         return []
+
+
+class Recorder(logging.Handler):
+    """What is logged in this process, for as long as nobody forgets it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._records: list[logging.LogRecord] = []
+
+    def listen(self) -> None:
+        """Hear what is logged from now on, also where a test has set up logging anew."""
+        self._records.clear()
+        logging.getLogger().addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._records.append(record)
+
+    def check(self) -> None:
+        """Fail where something was logged that no log may hold.
+
+        Raises:
+            AssertionError: with the line at fault.
+        """
+        for record in self._records:
+            check(record.getMessage())
 
 
 def check(log: str, secrets: Sequence[str] = ()) -> None:

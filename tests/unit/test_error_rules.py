@@ -46,10 +46,10 @@ def test_a_delay_and_the_order_of_keys_are_rules() -> None:
     assert broken_rules(dict(reversed(GOOD.items()))) == ["has its keys in order"]
 
 
-def test_an_mcp_client_must_not_be_told_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_mcp_client_must_not_be_told_commands() -> None:
     fine = {"code": "TOOL_TIMEOUT", "class": "permanent", "recoverySteps": ["page_tools_list()"]}
     bad = fine | {"recoverySteps": ["List the tools: pedelec-cli tool-list"]}
-    with recording(monkeypatch) as made:
+    with recording() as made:
         record_mcp({"error": fine})
         assert commands_told_over_mcp() == []
         record_mcp({"error": bad})
@@ -60,8 +60,8 @@ def test_an_mcp_client_must_not_be_told_commands(monkeypatch: pytest.MonkeyPatch
         assert made == [fine, bad, bad, bad]
 
 
-def test_errors_are_recorded_wherever_they_become_envelopes(monkeypatch: pytest.MonkeyPatch) -> None:
-    with recording(monkeypatch) as made:
+def test_errors_are_recorded_wherever_they_become_envelopes() -> None:
+    with recording() as made:
         ToolError("MINE", "m").to_wire()
         PedelecError("OTHER", "m").to_wire()
         assert [envelope["code"] for envelope in made] == ["MINE", "OTHER"]

@@ -5,12 +5,10 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import hypothesis.strategies as st
 import pytest
-from hypothesis import given
 
 from pedelec.errors import PedelecError
-from pedelec.json_text import JsonValue, RawJson, encode_value
+from pedelec.json_text import RawJson, encode_value
 from pedelec_core.invocation import Call, CallLimits, Instant, Invocation, Outcome, State
 from pedelec_core.journal import _MIGRATIONS, Batch, Journal, JournalError
 from pedelec_core.limits import CoreLimits
@@ -187,24 +185,6 @@ def test_a_restored_session_offers_the_same_and_counts_on_from_above() -> None:
     session = session_from_record(record, [], new_id=str, limits=CoreLimits(), times=SessionTimes(), now=NOW)
     assert session_to_record(session, 7, NOW) == record
     assert session.next_seq() > 1_000_000
-
-
-TEXT = st.text(st.characters(codec="utf-8"))
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**53) + 1, 2**53 - 1)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | TEXT,
-    lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner),
-    max_leaves=8,
-)
-
-
-@given(result=JSON)
-def test_every_result_survives(result: JsonValue) -> None:
-    outcome = Outcome(result=RawJson(encode_value(result)))
-    assert from_record(to_record(settled(outcome), "ses_1", NOW), NOW).outcome == outcome
 
 
 def test_a_large_result_is_kept_small_and_survives() -> None:

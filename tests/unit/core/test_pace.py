@@ -1,8 +1,6 @@
 """How fast the frames of a connection are read."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pedelec.errors import Code
 from pedelec_core.limits import PageLimits
@@ -52,13 +50,3 @@ def test_nothing_is_remembered_of_connections_that_are_over() -> None:
     for _ in range(2):
         paces.join("https://a.example").leave()
     assert paces.connections("https://a.example") == 0
-
-
-@given(st.lists(st.tuples(st.integers(0, 30), st.floats(0, 0.5)), max_size=100))
-def test_no_more_is_read_than_the_burst_and_the_rate_let_through(reads: list[tuple[int, float]]) -> None:
-    pace = Paces(LIMITS).join("https://a.example")
-    now, read = 5.0, 0
-    for frames, pause in reads:
-        now += pace.spend(frames, 0, now) + pause
-        read += frames
-        assert read <= 50 + 30 + (now - 5.0) * 100 + 1e-6

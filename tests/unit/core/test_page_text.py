@@ -1,12 +1,7 @@
 """What is left of pages' own words when they are shown."""
 
-import json
-
-from hypothesis import given
-from hypothesis import strategies as st
-
 from pedelec.json_text import JsonObject
-from pedelec_core.page_text import on_lines, safe_json
+from pedelec_core.page_text import on_lines
 from pedelec_core.registry import ToolRegistry
 
 HIDDEN = "\x00\x07\x1b\x7f\x9b\u202e\u2066\u200b\ufeff\U000e0041"
@@ -30,11 +25,3 @@ def test_tools_are_told_without_such_characters() -> None:
     }
     tool = ToolRegistry.from_manifests([manifest]).get("move")
     assert (tool.description, tool.title) == ("Moves.", "Move it")
-
-
-@given(st.text())
-def test_json_for_a_terminal_says_the_same(text: str) -> None:
-    plain = json.dumps({"a": [text]}, ensure_ascii=False)
-    safe = safe_json(plain)
-    assert json.loads(safe) == {"a": [text]}
-    assert not set(safe) & set("\x7f\x85\x9b\u202e\u2067\u200f\u2028")

@@ -1,61 +1,16 @@
 """What may leave a handler: exact or refused, with the path of the fault."""
 
-import array
 import collections
-import dataclasses
-import datetime as dt
-import decimal
-import enum
-import fractions
 import json
-import math
-import pathlib
-import types
-import uuid
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pedelec.json_safe import MAX_SAFE_INT, NotJsonSafeError, TooLargeError, encode
 from pedelec.json_text import RawJson
+from tests.unit.sdk.values import BAD_LEAVES
 
 MIB = 1024 * 1024
-
-moderate = settings(max_examples=40, deadline=None, database=None)
-
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-scalars = (
-    st.none()
-    | st.booleans()
-    | st.integers(-MAX_SAFE_INT, MAX_SAFE_INT)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | texts
-)
-json_values = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
-    max_leaves=12,
-)
-
-
-class Color(enum.Enum):
-    RED = "red"
-
-
-class Level(enum.IntEnum):
-    LOW = 1
-
-
-class Mode(enum.StrEnum):
-    FAST = "fast"
-
-
-@dataclasses.dataclass
-class Point:
-    x: int = 1
 
 
 class Pair(NamedTuple):
@@ -71,98 +26,6 @@ class Items(list[Any]):
     pass
 
 
-class LoudList(list[Any]):
-    def __iter__(self) -> Iterator[Any]:
-        raise RuntimeError("do not look")
-
-
-class OtherDict(dict[str, Any]):
-    def items(self) -> Any:
-        return [("other", 1)]
-
-
-class FakeNumpyScalar(float):
-    pass
-
-
-FakeNumpyScalar.__module__ = "numpy"
-
-
-class LyingMeta(type):
-    @property
-    def __name__(cls) -> str:  # type: ignore[override]
-        raise RuntimeError("no name")
-
-    @property
-    def __module__(cls) -> str:  # type: ignore[override]
-        raise RuntimeError("no module")
-
-
-class Unnameable(metaclass=LyingMeta):
-    pass
-
-
-class LyingClass:
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        raise RuntimeError("no class")
-
-
-BAD_LEAVES: list[tuple[Any, str]] = [
-    (math.nan, "float"),
-    (math.inf, "float"),
-    (-math.inf, "float"),
-    (MAX_SAFE_INT + 1, "int"),
-    (-MAX_SAFE_INT - 1, "int"),
-    (10**5000, "int"),
-    (b"x", "bytes"),
-    (bytearray(b"x"), "bytearray"),
-    (memoryview(b"x"), "memoryview"),
-    ({1, 2}, "set"),
-    (frozenset(), "frozenset"),
-    (dt.datetime(2026, 1, 2, tzinfo=dt.UTC), "datetime"),
-    (dt.date(2026, 1, 2), "date"),
-    (dt.time(1), "time"),
-    (dt.timedelta(1), "timedelta"),
-    (decimal.Decimal("1.1"), "Decimal"),
-    (fractions.Fraction(1, 3), "Fraction"),
-    (uuid.UUID(int=1), "UUID"),
-    (pathlib.PurePosixPath("a"), "PurePosixPath"),
-    (complex(1, 2), "complex"),
-    (Color.RED, "Color"),
-    (Level.LOW, "Level"),
-    (Mode.FAST, "Mode"),
-    (Point(), "Point"),
-    (Point, "type"),
-    (FakeNumpyScalar(1.5), "FakeNumpyScalar"),
-    (range(3), "range"),
-    ((character for character in "ab"), "generator"),
-    (map(str, ()), "map"),
-    (collections.deque([1]), "deque"),
-    (collections.UserDict(a=1), "UserDict"),
-    (types.MappingProxyType({"a": 1}), "mappingproxy"),
-    ({}.keys(), "dict_keys"),
-    (array.array("i", [1]), "array"),
-    (len, "builtin_function_or_method"),
-    (lambda: 1, "function"),
-    (object(), "object"),
-    (NotImplemented, "NotImplementedType"),
-    (..., "ellipsis"),
-    (ValueError("x"), "ValueError"),
-    ("\ud83c", "str"),
-    ({"\udc00": 1}, "str"),
-    ({1: "a"}, "int"),
-    ({None: "a"}, "NoneType"),
-    ({(1, 2): "a"}, "tuple"),
-    ({Mode.FAST: 1}, "Mode"),
-    (LoudList([1]), "LoudList"),
-    (OtherDict(a=1), "OtherDict"),
-    (Unnameable(), "Unnameable"),
-    (LyingClass(), "LyingClass"),
-    (RawJson("1"), "RawJson"),
-]
-
-
 def text_of(value: object, **options: Any) -> str:
     return encode(value, max_bytes=options.pop("max_bytes", MIB), **options).text
 
@@ -171,44 +34,6 @@ def fault_of(value: object, **options: Any) -> NotJsonSafeError:
     with pytest.raises(NotJsonSafeError) as caught:
         text_of(value, **options)
     return caught.value
-
-
-def same(left: Any, right: Any) -> bool:
-    """Equal, and of the same types all the way down."""
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, dict):
-        return list(left) == list(right) and all(same(left[key], right[key]) for key in left)
-    if isinstance(left, list):
-        return len(left) == len(right) and all(map(same, left, right))
-    if isinstance(left, float):
-        return math.copysign(1, left) == math.copysign(1, right) and left == right
-    return bool(left == right)
-
-
-@moderate
-@given(json_values)
-def test_every_i_json_value_arrives_exactly(value: Any) -> None:
-    assert same(json.loads(text_of(value)), value)
-
-
-plantable = [value for value, _ in BAD_LEAVES if type(value) not in (RawJson, Unnameable, LyingClass)]
-planted: st.SearchStrategy[tuple[Any, str]] = st.deferred(
-    lambda: st.sampled_from(plantable).map(lambda leaf: (leaf, "")) | in_list | in_dict
-)
-in_list: st.SearchStrategy[tuple[Any, str]] = st.tuples(
-    st.lists(json_values, max_size=2), planted, st.lists(json_values, max_size=2)
-).map(lambda parts: ([*parts[0], parts[1][0], *parts[2]], f"[{len(parts[0])}]{parts[1][1]}"))
-in_dict: st.SearchStrategy[tuple[Any, str]] = st.tuples(
-    st.dictionaries(st.just("good"), json_values), planted
-).map(lambda parts: ({**parts[0], "a b": parts[1][0]}, f'["a b"]{parts[1][1]}'))
-
-
-@moderate
-@given(planted)
-def test_a_bad_part_is_refused_by_its_path_wherever_it_sits(plant: tuple[Any, str]) -> None:
-    value, path = plant
-    assert fault_of(value).path == "$" + path
 
 
 @pytest.mark.parametrize(("value", "type_name"), BAD_LEAVES, ids=lambda item: str(type(item)))

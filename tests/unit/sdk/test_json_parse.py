@@ -4,23 +4,15 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pedelec.json_safe import MAX_SAFE_INT, InvalidJsonError, parse, render_path
-from tests.unit.sdk.test_json_encode import json_values, moderate, same
+from tests.unit.sdk.values import same
 
 
 def refusal_of(text: str) -> InvalidJsonError:
     with pytest.raises(InvalidJsonError) as caught:
         parse(text)
     return caught.value
-
-
-@moderate
-@given(json_values, st.booleans())
-def test_every_i_json_text_is_read_exactly(value: Any, ascii_only: bool) -> None:
-    assert same(parse(json.dumps(value, ensure_ascii=ascii_only)), value)
 
 
 @pytest.mark.parametrize(
