@@ -1,7 +1,6 @@
 """The state folder: whose it is, who holds it, what is found in it."""
 
 import json
-import multiprocessing
 import os
 import stat
 from pathlib import Path
@@ -170,23 +169,6 @@ def test_a_second_holder_is_refused_and_told_who_holds_it(state: StateDir) -> No
             pass
     with state.held():
         pass
-
-
-def _hold_and_die(path: Path) -> None:
-    held = StateDir(path).held()
-    held.__enter__()
-    (path / "core.sock").touch()
-    StateDir(path).write_runtime(runtime())
-    os._exit(1)
-
-
-def test_what_a_killed_holder_left_behind_is_cleared(state: StateDir) -> None:
-    process = multiprocessing.get_context("fork").Process(target=_hold_and_die, args=(state.path,))
-    process.start()
-    process.join(20)
-    assert (state.path / RUNTIME_NAME).exists()
-    with state.held():
-        assert [file.name for file in state.path.iterdir()] == [LOCK_NAME]
 
 
 def test_the_socket_lies_in_the_state_folder(state: StateDir) -> None:

@@ -1,8 +1,5 @@
 """The queue of questions: one is shown at a time, and the first answer counts."""
 
-import subprocess
-import sys
-
 from pedelec.questions import Decision, Hide, Question, QuestionQueue, Show
 
 
@@ -40,8 +37,3 @@ def test_a_question_that_is_over_cannot_end_again() -> None:
     queue.close("a")
     assert told(queue.close("a")) == []
     assert told(queue.close("b")) == ["hide b"]
-
-
-def test_the_queue_needs_no_event_loop_and_no_browser() -> None:
-    probe = "import sys, pedelec.questions; assert not {'asyncio', 'js', 'socket'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", probe], check=True)
