@@ -1,5 +1,6 @@
 """Fixtures that every room of the suite may use."""
 
+import gc
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -23,6 +24,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browsers come last: Playwright's loop, once it runs, leaves no room in the process for another."""
     items.sort(key=lambda item: "playwright" in getattr(item, "fixturenames", ()))
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: the garbage collector need not look through it again and again."""
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -6,6 +6,7 @@ at the same value again, patterns over long text, errors that copy the values th
 """
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Final
 
 from pedelec.json_text import JsonObject, JsonValue
@@ -175,18 +176,27 @@ class _Walk:
         if known is not None:
             return known
         self._costs[key] = own = self._cost(part[0], value)
-        same = sum(self._sum(each, value) for each in schema_parts.of_same_value(part))
-        total = own + same * schema_parts.repeats(part[0])
-        if isinstance(value, dict):
-            for name, member in value.items():
-                total += sum(self._sum(each, member) for each in schema_parts.of_member(part, name))
-        elif isinstance(value, list):
-            for index, item in enumerate(value):
-                total += sum(self._sum(each, item) for each in schema_parts.of_item(part, index))
-        if total > self._most:
-            raise _TooMuchError
+        total = 0
+        for share in chain((own,), self._shares(part, value)):
+            total += share
+            if total > self._most:  # told as soon as it is known: what is left may take long to add up
+                raise _TooMuchError
         self._costs[key] = total
         return total
+
+    def _shares(self, part: Part, value: JsonValue) -> Iterator[int]:
+        """What the parts in a part cost, for the value and for those in it."""
+        repeats = schema_parts.repeats(part[0])
+        for each in schema_parts.of_same_value(part):
+            yield repeats * self._sum(each, value)
+        if isinstance(value, dict):
+            for name, member in value.items():
+                for each in schema_parts.of_member(part, name):
+                    yield self._sum(each, member)
+        elif isinstance(value, list) and schema_parts.has_items(part):
+            for index, item in enumerate(value):
+                for each in schema_parts.of_item(part, index):
+                    yield self._sum(each, item)
 
 
 class _Sizes:

@@ -130,6 +130,12 @@ def of_member(part: Part, name: str) -> Iterator[Part]:
             yield schema[keyword], base.entered(schema[keyword])
 
 
+def has_items(part: Part) -> bool:
+    """Whether any part checks the items of a list."""
+    schema = part[0]
+    return isinstance(schema, dict) and any(keyword in schema for keyword in ("prefixItems", *_ITEMS_ONE))
+
+
 def of_item(part: Part, index: int) -> Iterator[Part]:
     """The parts that may check an item of a list."""
     schema, base = part

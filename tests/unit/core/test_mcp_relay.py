@@ -210,13 +210,20 @@ def test_what_is_no_message_is_refused_here(given: bytes, code: int) -> None:
     assert lines.to_core == []
 
 
+# Numbers that are written longer where they go, after so much text that they had room only as they came.
+GROWS_TOO_LONG = b'{"jsonrpc":"2.0","id":"a","method":"x","params":{"y":[%s"%s"]}}' % (
+    b"1e15," * 1_000,
+    b"x" * (MAX_REQUEST_BYTES - 6_000),
+)
+
+
 @pytest.mark.parametrize(
     "given",
     [
         b'{"id":"a","method":"ping"}',
         line(id="a", method=1),
         line(id="a", method="x", params={"y": "x" * MAX_REQUEST_BYTES}),
-        b'{"jsonrpc":"2.0","id":"a","method":"x","params":{"y":[%s1]}}' % (b"1e15," * 300_000),
+        GROWS_TOO_LONG,
     ],
     ids=["no version", "no method", "too long", "too long as it would go out"],
 )
