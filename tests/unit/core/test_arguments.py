@@ -10,6 +10,7 @@ from pedelec.json_text import JsonObject
 from pedelec.protocol import Limits
 from pedelec_core.registry import Tool, ToolRegistry, parse_args
 from pedelec_core.violations import MAX_VIOLATIONS
+from tests.harness.tables import each_row
 
 
 def tool(**schema: Any) -> Tool:
@@ -214,7 +215,7 @@ def test_more_than_one_fitting_alternative_is_told_as_such() -> None:
     assert "more than one" in only({"x": 3}, properties={"x": schema})["message"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "value", "expected"),
     [
         ({"minimum": 1}, 0, "at least 1"),

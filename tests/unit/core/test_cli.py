@@ -16,6 +16,7 @@ from pedelec.errors import Code
 from pedelec.protocol import MAX_TOOL_TIMEOUT_MS, Limits
 from pedelec_core import cli, state_dir
 from pedelec_core.page_text import MAX_ID_CHARS
+from tests.harness.tables import each_row
 
 NOBODY = 2**31 - 1  # a process number that no system gives
 
@@ -60,7 +61,7 @@ def run(capfd: pytest.CaptureFixture[str]) -> Run:
     return Run(capfd)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("args", "mentions"),
     [
         ([], "No command"),

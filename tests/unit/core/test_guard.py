@@ -3,6 +3,7 @@
 import pytest
 
 from pedelec_core.server.guard import Admission, Guard, Refusal
+from tests.harness.tables import each_row
 
 APPROVED = "https://app.example.com"
 
@@ -21,7 +22,7 @@ def test_core_answers_to_the_loopback_names_with_its_port(host: str) -> None:
     assert status([host], []) == 200
 
 
-@pytest.mark.parametrize(
+@each_row(
     "host",
     [
         "",
@@ -133,7 +134,7 @@ def test_an_unknown_web_origin_may_open_the_page_socket_only_to_ask(origin: str)
     assert status(["evil.example:7420"], [origin]) == 421
 
 
-@pytest.mark.parametrize(
+@each_row(
     "origin",
     [
         "",

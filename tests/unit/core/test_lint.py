@@ -9,6 +9,7 @@ import pytest
 from pedelec import ToolError
 from pedelec.json_text import JsonObject
 from pedelec_core.lint import RULES, lint
+from tests.harness.tables import each_row
 
 GOOD_TOOL: JsonObject = {
     "name": "move_shapes",
@@ -132,7 +133,7 @@ def test_of_tools_whose_false_hints_are_left_out_those_that_sound_like_reading_a
     assert found(tools=[tool, tool | {"name": "listen"}, tool | {"name": name, "readOnly": True}]) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("broken", "rule", "where"),
     [
         (error(message=" "), "vague-message", "/errors/0/error/message"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pedelec_core.main import main
+from tests.harness.tables import each_row
 
 
 class Run:
@@ -34,7 +35,7 @@ def test_version_is_told(run: Run) -> None:
     assert run("--version") == (0, "pedelec-core 0.1.0\n", "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("args", "mentions"),
     [
         (["--host", "0.0.0.0"], "loopback"),

@@ -10,6 +10,7 @@ import pytest
 from pedelec.errors import Code, PedelecError
 from pedelec_core.command_errors import CommandError
 from pedelec_core.origins import OriginStore, normalize_origin
+from tests.harness.tables import each_row
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_an_origin_is_written_as_a_browser_sends_it(text: str, origin: str) -> N
     assert normalize_origin(origin) == origin
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "reason"),
     [
         ("", "begin with"),

@@ -12,6 +12,7 @@ from pedelec.wire_fields import to_camel
 from pedelec_core.limits import OfferLimits
 from pedelec_core.near_misses import SIMILARITY
 from pedelec_core.registry import ToolRegistry
+from tests.harness.tables import each_row
 
 LIMITS = OfferLimits()
 
@@ -63,7 +64,7 @@ def test_any_name_of_the_pattern_is_an_ordinary_name(name: str) -> None:
         assert ToolRegistry.from_manifests([manifest(name=name)]).get(name).name == name
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("field", "value"),
     [
         ("name", ""),

@@ -6,9 +6,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pedelec import define_tool
+from tests.harness.tables import each_row
 from tests.unit.sdk.scripted_core import ScriptedCore, open_session
 
 CASES = [
@@ -34,7 +33,7 @@ def test_the_cases_are_here() -> None:
     assert len(HERE) == 28
 
 
-@pytest.mark.parametrize("case", HERE, ids=lambda case: case["id"])
+@each_row("case", HERE)
 async def test_a_case_is_answered_as_expected(case: dict[str, Any]) -> None:
     core = ScriptedCore()
     schema = case.get("schema", {"type": "object"})

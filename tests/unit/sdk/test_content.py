@@ -8,6 +8,7 @@ import pytest
 from mcp_types import CallToolResult
 
 from pedelec import audio, define_tool, image, mixed, resource
+from tests.harness.tables import each_row
 from tests.unit.sdk.scripted_core import ScriptedCore, open_session
 
 PNG = b"\x89PNG\r\n\x1a\nrest"
@@ -80,7 +81,7 @@ def test_what_is_made_is_content_to_mcp() -> None:
     assert read.model_dump(by_alias=True, mode="json", exclude_unset=True) == made
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("make", "problem"),
     [
         (lambda: image(5), "not int"),

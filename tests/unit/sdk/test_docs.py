@@ -5,14 +5,13 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
-import pytest
-
 from pedelec import ToolDefinition, errors
 from pedelec.doors import COMMAND_LINE, MCP, Door
 from pedelec.envelope import HEAD_CHARS, MAX_CHOICES, MAX_ERROR_BYTES
 from pedelec.errors import CATALOGUE, Code, CodeInfo, Effects, ErrorClass, ErrorType, PedelecError
 from pedelec.protocol import CoreMessage, Limits, Message, PageMessage
 from pedelec.wire_fields import to_camel
+from tests.harness.tables import each_row
 
 DOCS = Path(__file__).parents[3] / "docs"
 MESSAGES: list[type[Message]] = sorted(
@@ -57,7 +56,7 @@ def test_the_page_describes_every_message_and_no_other() -> None:
     assert sorted(described) == [kind.type for kind in MESSAGES]
 
 
-@pytest.mark.parametrize("kind", MESSAGES, ids=lambda kind: kind.type)
+@each_row("kind", MESSAGES)
 def test_the_page_has_every_field_of_a_message_with_its_type(kind: Any) -> None:
     described = {name.strip("`"): kind for name, kind, _ in rows(sections("protocol.md", 4)[kind.type])}
     expected = {}

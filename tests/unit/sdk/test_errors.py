@@ -13,6 +13,7 @@ from pedelec.catalogue import CATALOGUE, info_of
 from pedelec.clean_text import clean_foreign_text, clean_text
 from pedelec.envelope import HEAD_CHARS, KEYS, MAX_CHOICES, MAX_ERROR_BYTES, bounded
 from pedelec.errors import rendered_all
+from tests.harness.tables import each_row
 
 WRAPPED = '{"ok":true,"result":{"error":%s}}'
 
@@ -28,7 +29,7 @@ def placeholders(template: str) -> set[str]:
 # --- the catalogue --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("code", list(Code))
+@each_row("code", list(Code))
 def test_every_code_has_a_class_and_a_message_and_a_delay_where_it_is_retryable(code: Code) -> None:
     envelope = PedelecError(code).to_wire()
     assert envelope["class"] in set(ErrorClass)
@@ -37,12 +38,12 @@ def test_every_code_has_a_class_and_a_message_and_a_delay_where_it_is_retryable(
     assert ("retryAfterSeconds" in envelope) is (envelope["class"] == "retryable")
 
 
-@pytest.mark.parametrize("code", [code for code in Code if code.startswith("TOOL_")])
+@each_row("code", [code for code in Code if code.startswith("TOOL_")])
 def test_every_code_that_answers_a_call_has_a_next_step(code: Code) -> None:
     assert info_of(code).recovery
 
 
-@pytest.mark.parametrize("code", list(Code))
+@each_row("code", list(Code))
 def test_no_text_of_the_catalogue_is_for_developers_or_vague(code: Code) -> None:
     info = info_of(code)
     for sentence in (info.meaning, info.message, *info.recovery):

@@ -17,6 +17,7 @@ from pedelec.catalogue import Effects
 from pedelec.errors import error_from_exception
 from pedelec.failures import classify, retry_after
 from pedelec.recovery import upstream_error
+from tests.harness.tables import each_row
 from tests.unit.sdk.scripted_core import answer_of
 
 NOW = 1_700_000_000.0
@@ -123,7 +124,7 @@ CASES: list[tuple[Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("failure", "error_type", "error_class"), CASES)
+@each_row(("failure", "error_type", "error_class"), CASES)
 def test_a_failure_is_recognised(failure: object, error_type: str, error_class: str) -> None:
     error = upstream_error(failure, service="the weather service", now=NOW)
     assert (error.error_type, error.error_class) == (error_type, error_class)
@@ -171,7 +172,7 @@ def at(seconds: float) -> str:
     return email.utils.formatdate(seconds, usegmt=True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "date", "now", "seconds"),
     [
         ("120", None, None, 120),

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from pedelec import PedelecError, forms
+from tests.harness.tables import each_row
 
 FIELDS: dict[str, Any] = {
     "type": "object",
@@ -35,7 +36,7 @@ def test_an_answer_that_holds_to_its_form_is_one(content: Any) -> None:
     assert forms.fields(FIELDS).problem_with(content) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "problem"),
     [
         ("Ann", "it is no object"),
@@ -96,7 +97,7 @@ def test_options_that_nobody_could_choose_from_are_refused(options: Any) -> None
         forms.choice(options)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "schema",
     [
         [],

@@ -11,6 +11,7 @@ import pytest
 from pedelec.context import ToolContext
 from pedelec.errors import PedelecError
 from pedelec.handlers import GENERIC_PARAMETERS, TOOL_PARAMETERS, HandlerTable, bind
+from tests.harness.tables import each_row
 
 
 class Thing:
@@ -64,7 +65,7 @@ def with_more(args: Any, ctx: Any, more: int = 3) -> Any:
     return (args, ctx, more)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("handler", "given"),
     [
         (lambda: (), ()),

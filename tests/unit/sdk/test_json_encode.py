@@ -8,6 +8,7 @@ import pytest
 
 from pedelec.json_safe import MAX_SAFE_INT, NotJsonSafeError, TooLargeError, encode
 from pedelec.json_text import RawJson
+from tests.harness.tables import each_row
 from tests.unit.sdk.values import BAD_LEAVES
 
 MIB = 1024 * 1024
@@ -36,7 +37,7 @@ def fault_of(value: object, **options: Any) -> NotJsonSafeError:
     return caught.value
 
 
-@pytest.mark.parametrize(("value", "type_name"), BAD_LEAVES, ids=lambda item: str(type(item)))
+@each_row(("value", "type_name"), BAD_LEAVES)
 def test_every_kind_that_json_lacks_is_refused_with_its_type_and_a_hint(value: Any, type_name: str) -> None:
     error = fault_of({"rows": [0, {"el": value}]})
     assert error.path == "$.rows[1].el"
@@ -47,7 +48,7 @@ def test_every_kind_that_json_lacks_is_refused_with_its_type_and_a_hint(value: A
     assert error.hint in error.message
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "text"),
     [
         ((1, 2.5), "[1,2.5]"),

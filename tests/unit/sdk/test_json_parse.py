@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from pedelec.json_safe import MAX_SAFE_INT, InvalidJsonError, parse, render_path
+from tests.harness.tables import each_row
 from tests.unit.sdk.values import same
 
 
@@ -37,7 +38,7 @@ def test_text_that_is_no_json_says_line_and_column(text: str, line: int, column:
     assert f"line {line}, column {column}" in error.message
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "path"),
     [
         ('{"a":1,"a":1}', "$.a"),

@@ -39,6 +39,7 @@ from pedelec.protocol import (
     decode_from_page,
     encode,
 )
+from tests.harness.tables import each_row
 
 TOOL: dict[str, Any] = {"name": "a", "description": "é", "argsSchema": {"type": "object"}}
 
@@ -259,13 +260,13 @@ def test_every_message_is_pinned_with_and_without_what_may_be_left_out() -> None
                 assert values == {True, False}, (type(message), field.name)
 
 
-@pytest.mark.parametrize(("message", "text"), FROM_PAGE, ids=lambda item: getattr(item, "type", ""))
+@each_row(("message", "text"), FROM_PAGE)
 def test_a_message_of_the_page_is_exactly_this_json(message: Message, text: str) -> None:
     assert encode(message) == text
     assert decode_from_page(text) == message
 
 
-@pytest.mark.parametrize(("message", "text"), FROM_CORE, ids=lambda item: getattr(item, "type", ""))
+@each_row(("message", "text"), FROM_CORE)
 def test_a_message_of_core_is_exactly_this_json(message: Message, text: str) -> None:
     assert encode(message) == text
     assert decode_from_core(text) == message

@@ -8,6 +8,7 @@ import pytest
 import pedelec
 from pedelec.client import Pedelec
 from pedelec.session import PedelecSession
+from tests.harness.tables import each_row
 
 PACKAGE = Path(pedelec.__file__).parent
 
@@ -26,7 +27,7 @@ def test_the_public_names_are_these() -> None:
     assert dir(pedelec) == sorted(pedelec.__all__)
 
 
-@pytest.mark.parametrize("name", pedelec.__all__)
+@each_row("name", pedelec.__all__)
 def test_each_public_name_is_there(name: str) -> None:
     assert getattr(pedelec, name) is not None
 

@@ -13,6 +13,7 @@ from pedelec import PedelecError, ToolDefinition, define_tool, defineTool, tool
 from pedelec.json_text import encode_value
 from pedelec.tools import check_guidance, check_tools
 from pedelec.wire_fields import to_camel
+from tests.harness.tables import each_row
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "integer"}}}
 GOOD: dict[str, Any] = {"name": "good", "description": "Does good.", "args_schema": SCHEMA}
@@ -67,7 +68,7 @@ FAULTS: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("field", "value"), FAULTS)
+@each_row(("field", "value"), FAULTS)
 def test_a_fault_is_refused_at_once_naming_tool_and_field(field: str, value: Any) -> None:
     fields = {**GOOD, field: value}
     error = refusal(define_tool, **fields)
@@ -79,7 +80,7 @@ def test_a_fault_is_refused_at_once_naming_tool_and_field(field: str, value: Any
         assert "good" in error.message
 
 
-@pytest.mark.parametrize(("field", "value"), FAULTS)
+@each_row(("field", "value"), FAULTS)
 def test_what_was_not_checked_before_is_checked_with_the_session(field: str, value: Any) -> None:
     error = refusal(
         check_tools, [define_tool(**{**GOOD, "name": "other"}), ToolDefinition(**{**GOOD, field: value})]
