@@ -1,21 +1,17 @@
 """Fixtures that every room of the suite may use."""
 
 import gc
+import sys
 from collections.abc import Generator, Iterator
 
 import pytest
-from hypothesis import settings
 
 from tests.harness import error_rules, log_rules
 
-# What every run can afford. `--hypothesis-profile deep` looks longer.
-settings.register_profile("quick", max_examples=25, deadline=None)
-settings.register_profile("deep", max_examples=2_000, deadline=None)
-settings.load_profile("quick")
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--chaos N` plays at least N schedules of faults."""
+    """How long to look for what goes wrong by chance; the default is what every run can afford."""
+    parser.addoption("--examples", type=int, default=25, metavar="N", help="random examples for each rule")
     parser.addoption("--fuzz", type=int, default=5_000, metavar="N", help="unlikely inputs to try")
     parser.addoption("--chaos", type=int, default=300, metavar="N", help="schedules of faults to play")
 
@@ -26,9 +22,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: "playwright" in getattr(item, "fixturenames", ()))
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """What is loaded by now stays: the garbage collector need not look through it again and again."""
     gc.freeze()
+    if "hypothesis" not in sys.modules:  # its plugin would load all of it, in order to report nothing
+        session.config.pluginmanager.unregister(name="hypothesispytest")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,9 +5,7 @@ import itertools
 import secrets
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
-
-from websockets.sync.client import ClientConnection, connect
+from typing import TYPE_CHECKING, Self
 
 from pedelec.json_text import JsonObject, JsonValue
 from pedelec.protocol import (
@@ -29,6 +27,9 @@ from pedelec.protocol import (
     encode,
 )
 from tests.harness import error_rules
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
 
 WAIT_SECONDS = 20.0
 
@@ -70,6 +71,8 @@ class PageClient:
 
     def connect(self) -> None:
         """Open the socket and exchange `hello` and `welcome`; called again, it reconnects."""
+        from websockets.sync.client import connect
+
         self._closing.close()
         self.socket = self._closing.enter_context(
             connect(

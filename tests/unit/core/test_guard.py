@@ -83,7 +83,7 @@ def test_an_approved_origin_is_let_in_and_named_for_cors() -> None:
     assert verdict == Admission(cors_origin=APPROVED)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "origin",
     [
         "",

@@ -10,6 +10,7 @@ import pytest
 from pedelec import Code, PedelecError, ToolError
 from pedelec.doors import Door
 from pedelec.json_text import RawJson
+from tests.harness.tables import each_row
 from tests.unit.sdk.scripted_core import ScriptedCore, answer_of, open_session
 
 
@@ -102,7 +103,7 @@ async def test_a_value_and_whatever_can_be_awaited_for_it_are_one_answer(handler
 
 
 @pytest.mark.parametrize("make", [raiser, async_raiser])
-@pytest.mark.parametrize(
+@each_row(
     ("error", "told"),
     [
         (ValueError(), "ValueError"),
@@ -123,7 +124,6 @@ async def test_a_value_and_whatever_can_be_awaited_for_it_are_one_answer(handler
         (RuntimeError("see /home/someone/app.py"), "RuntimeError: see app.py"),
         (RuntimeError("\ud800"), "RuntimeError: ?"),
     ],
-    ids=lambda item: type(item).__name__ if isinstance(item, BaseException) else "",
 )
 async def test_everything_that_can_be_raised_is_a_handler_error(
     make: Any, error: BaseException, told: str
