@@ -24,12 +24,12 @@ def pending(frame: Json, timeout_ms: int) -> Json:
 
 async def test_a_request_that_waits_for_a_person_outlasts_the_usual_limit(core: ScriptedCore) -> None:
     core.answers["create_session"] = lambda frame: pending(frame, 60_000)
-    opening = asyncio.create_task(open_session(core, bridge_timeout_ms=50))
+    opening = asyncio.create_task(open_session(core, bridge_timeout_ms=10))
     await core.until(lambda: bool(core.sent("create_session")))
     await settle()
     assert core.host.reports == [("approval", 0, 1)]
     with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.15):
+        async with asyncio.timeout(0.03):
             await asyncio.shield(opening)
     (frame,) = core.sent("create_session")
     core.send(

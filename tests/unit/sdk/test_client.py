@@ -155,7 +155,7 @@ async def test_a_call_right_behind_the_answer_is_not_lost(core: ScriptedCore) ->
 async def test_a_request_without_an_answer_times_out(core: ScriptedCore) -> None:
     core.answers["create_session"] = lambda frame: None
     with pytest.raises(PedelecError) as caught:
-        await open_session(core, bridge_timeout_ms=100)
+        await open_session(core, bridge_timeout_ms=10)
     assert code_of(caught) == "SDK_BRIDGE_TIMEOUT"
     assert caught.value.error_class == "retryable"
 

@@ -241,7 +241,8 @@ async def test_a_result_that_was_lost_is_not_asked_for_again() -> None:
     assert told["recoverySteps"][0].endswith("list_shapes()")
 
 
-async def test_a_tool_without_a_handler_is_told_to_the_user() -> None:
+async def test_a_tool_without_a_handler_is_told_to_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pedelec.switchboard.HANDLER_GRACE_SECONDS", 0.01)
     told = (await answer(None))["error"]
     assert told["code"] == "TOOL_HANDLER_NOT_FOUND"
     assert told["recoverySteps"] == [

@@ -84,5 +84,5 @@ def test_what_only_looks_odd_is_read(text: str, value: Any) -> None:
 
 
 def test_a_duplicate_at_the_end_of_a_large_object_is_found_quickly() -> None:
-    members = ",".join(f'"k{number}":0' for number in range(20_000))
-    assert refusal_of("{" + members + ',"k19999":1}').details == {"path": "$.k19999"}
+    members = ",".join(f'"k{number}":0' for number in range(5_000))
+    assert refusal_of("{" + members + ',"k4999":1}').details == {"path": "$.k4999"}

@@ -208,7 +208,8 @@ async def test_a_schema_that_core_refuses_is_left_out_and_a_tool_that_it_refuses
     assert "odd is not taken as it is" in caplog.text
 
 
-async def test_core_is_told_again_when_the_page_comes_back_to_it() -> None:
+async def test_core_is_told_again_when_the_page_comes_back_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pedelec.connection.RECONNECT_CAP_SECONDS", 0.0)
     page = Page(native("find"))
     await (await page.session()).import_webmcp()
     page.core.transport.core_close("restarted")
