@@ -134,9 +134,12 @@ def refused(frame: Json, code: str, message: str = "no", details: Json | None = 
 
 
 async def settle() -> None:
-    """Let everything happen that needs no time."""
+    """Let everything happen that needs no time: until the loop has nothing else to do."""
+    ready = vars(asyncio.get_running_loop())["_ready"]  # no public name tells
     for _ in range(20):
         await asyncio.sleep(0)
+        if not ready:
+            return
 
 
 async def open_session(
