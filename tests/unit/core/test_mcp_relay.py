@@ -202,7 +202,7 @@ def test_what_reached_a_core_may_have_run_until_it_is_answered() -> None:
         (line(id=True, method="ping"), -32600),
         (line(method=1), -32600),
     ],
-    ids=lambda value: str(value)[:40],
+    ids=lambda value: str(value[:40]) if isinstance(value, bytes) else "",
 )
 def test_what_is_no_message_is_refused_here(given: bytes, code: int) -> None:
     lines = Relay().from_host(given)
