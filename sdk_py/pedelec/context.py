@@ -98,9 +98,17 @@ class EventContext:
 
     def to_wire(self) -> dict[str, Any]:
         """The camelCase object that JavaScript callbacks get; what is None is left out."""
-        wire_names, values_of = _told(type(self))  # type: ignore[arg-type] # mypy: its instances
-        values = zip(wire_names, values_of(self), strict=True)
+        values = zip(self.wire_names(), self.wire_values(), strict=True)
         return {name: value for name, value in values if value is not None}
+
+    @classmethod
+    def wire_names(cls) -> tuple[str, ...]:
+        """What the fields of that object are called."""
+        return _told(cls)[0]  # type: ignore[arg-type] # mypy takes the class for its instances
+
+    def wire_values(self) -> tuple[Any, ...]:
+        """Their values in that order: None, strings and numbers."""
+        return _told(type(self))[1](self)  # type: ignore[arg-type] # as above
 
 
 @cache

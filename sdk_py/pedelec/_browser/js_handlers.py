@@ -1,7 +1,8 @@
 """JavaScript authors' functions, made Python's.
 
 Owns the calls of JavaScript handlers that run, so that their progress reaches the right context and their
-abort signal the right handler. Arguments, context and result cross as text: no proxy is made for a call.
+abort signal the right handler. Arguments and result cross as text, the context's fields one by one, which is
+much faster: no proxy is made for a call.
 """
 
 import asyncio
@@ -25,6 +26,7 @@ def hear_handlers() -> None:
 
     The proxies of this module, as long as the page: a handler may do so at any time, each call many times.
     """
+    border.name_fields(encode_value(ToolContext.wire_names()))
     border.on_progress(create_proxy(_report_progress))
     border.on_ask(create_proxy(_ask))
 
@@ -46,8 +48,8 @@ def _invoke(function: object, args: object, ctx: ToolContext, *, generic: bool) 
     """Run a handler: its `RawJson` where it does not wait, else an awaitable of that."""
     key = next(_keys)
     _running[key] = ctx
-    texts = encode_value(args), encode_value(ctx.to_wire())
-    outcome = border.invoke(function, key, generic, ctx.remaining_ms, *texts)
+    fields = ctx.wire_values()
+    outcome = border.invoke(function, key, generic, ctx.remaining_ms, encode_value(args), *fields)
     if isinstance(outcome, str):
         del _running[key]
         return read_outcome(outcome)

@@ -72,10 +72,22 @@ class Border(Protocol):
     def is_thenable(self, value: object) -> bool:
         """Whether `await` waits for a foreign value."""
 
+    def name_fields(self, names: str) -> None:
+        """What the fields of a call's context are called, as a JSON list."""
+
     def invoke(
-        self, handler: object, key: int, generic: bool, remaining_ms: float, args: str, context: str
+        self,
+        handler: object,
+        key: int,
+        generic: bool,
+        remaining_ms: float,
+        args: str,
+        *fields: str | float | None,
     ) -> "str | Awaitable[str]":
-        """Run a JavaScript author's handler; an outcome, or a promise of one."""
+        """Run a JavaScript author's handler; an outcome, or a promise of one.
+
+        `fields`: the context's, in the order of `name_fields`, None where there is none.
+        """
 
     def promise(self, value: object) -> Awaitable[Any]:
         """A promise of what a thenable resolves to."""

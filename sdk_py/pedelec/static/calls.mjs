@@ -37,6 +37,7 @@ class Abortion {
 
 export class Calls {
   #limits = { maxBytes: 0, maxDepth: 0 };
+  #fieldNames = [];
   #running = new Map();
   #reportProgress = null;
   #ask = null;
@@ -46,6 +47,11 @@ export class Calls {
   /** Set how large and how deeply nested a result may be. Nothing passes before it is told. */
   limit(maxBytes, maxDepth) {
     this.#limits = { maxBytes, maxDepth };
+  }
+
+  /** @param {string[]} names of a context's plain fields, in the order in which `invoke` gets their values */
+  nameFields(names) {
+    this.#fieldNames = names;
   }
 
   /** `=` and the JSON text of a value, or `!` and why it has none. */
@@ -83,12 +89,12 @@ export class Calls {
    * @param {boolean} generic whether the handler takes the tool's name first
    * @param {number} remainingMs until the call's deadline
    * @param {string} argsText the arguments as JSON
-   * @param {string} contextText the context's plain fields as JSON
+   * @param {(string | number | undefined)[]} values of the context's plain fields
    * @returns {string | Promise<string>} the outcome; never throws or rejects
    */
-  invoke(handler, key, generic, remainingMs, argsText, contextText) {
+  invoke(handler, key, generic, remainingMs, argsText, ...values) {
     try {
-      const context = this.#open(key, remainingMs, JSON.parse(contextText));
+      const context = this.#open(key, remainingMs, this.#fields(values));
       contexts.set(context, () => ({ tool: context.tool, args: JSON.parse(argsText) }));
       const args = JSON.parse(argsText);
       const result = generic ? handler(context.tool, args, context) : handler(args, context);
@@ -115,6 +121,14 @@ export class Calls {
   #close(key, outcome) {
     this.#running.delete(key);
     return outcome;
+  }
+
+  #fields(values) {
+    const fields = {};
+    this.#fieldNames.forEach((name, index) => {
+      if (values[index] !== undefined) fields[name] = values[index];
+    });
+    return fields;
   }
 
   #open(key, remainingMs, fields) {
