@@ -196,7 +196,7 @@ def test_what_reached_a_core_may_have_run_until_it_is_answered() -> None:
         (b"\xff", -32700),
         (b"[" * 100_000, -32700),
         (b"[]", -32600),
-        (b" " * MAX_LINE_BYTES + b"{}", -32600),
+        (b"{}".rjust(MAX_LINE_BYTES + 2), -32600),
         (line(id=None, method="ping"), -32600),
         (line(id=1.5, method="ping"), -32600),
         (line(id=True, method="ping"), -32600),
