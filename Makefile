@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Files of tests side by side, in their order: browsers come last, and leave no room for another loop.
 SIDE_BY_SIDE = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test bench screenshots fuzz lint release lock clean
+.PHONY: demo test unit unit-core unit-sdk bench screenshots fuzz lint release lock clean
 
 demo: ## Core with the demo page at http://127.0.0.1:$(PORT)/; OPEN=0 opens no browser
 	@scripts/setup.sh demo
@@ -19,6 +19,15 @@ test: ## the whole suite, real browsers included
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory lint
 	@$(PYTHON) -m pytest $(SIDE_BY_SIDE)
+
+unit: ## the unit tests alone, the SDK's beside Core's
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target unit-core unit-sdk
+
+unit-core:
+	@$(PYTHON) -m pytest -q tests/unit --ignore=tests/unit/sdk
+
+unit-sdk:
+	@$(PYTHON) -m pytest -q tests/unit/sdk
 
 bench: ## the measurements, as ratios; NAME="…" runs some (python -m bench --list)
 	@scripts/setup.sh test
