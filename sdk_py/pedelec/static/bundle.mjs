@@ -101,27 +101,28 @@ export class Bundle {
    *
    * @param {string} file
    * @param {(bytes: number) => void} advance told of each piece as it arrives
-   * @param {Uint8Array} bytes where to put it, just as long
-   * @returns {Promise<Uint8Array>} `bytes`
+   * @returns {Promise<Uint8Array>}
    */
-  async bytes(file, advance = () => {}, bytes = new Uint8Array(this.#entry(file).size)) {
+  async bytes(file, advance = () => {}) {
     const { size } = this.#entry(file);
     const response = await this.response(file);
+    // Into one piece of memory, with a byte more than should come; of small pieces the browser keeps the memory.
+    let buffer = new ArrayBuffer(size + 1);
     let received = 0;
     try {
-      for (const reader = response.body.getReader(); ;) {
-        const { done, value } = await reader.read();
+      for (const reader = response.body.getReader({ mode: "byob" }); ;) {
+        const { done, value } = await reader.read(new Uint8Array(buffer, received));
+        ({ buffer } = value); // each time it is lent to the reader, and comes back as another object
         if (done) break;
-        if (received + value.length > size) throw new RangeError("longer than the manifest says");
-        bytes.set(value, received);
         received += value.length;
+        if (received > size) throw new RangeError("longer than the manifest says");
         advance(value.length);
       }
     } catch (error) {
       throw this.broken(file, error);
     }
     if (received !== size) throw this.broken(file);
-    return bytes;
+    return new Uint8Array(buffer, 0, size);
   }
 
   /** A module of the bundle. */

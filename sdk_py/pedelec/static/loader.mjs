@@ -70,7 +70,7 @@ async function attachOnce(pyodide) {
   report("sdk", 0, 1);
   // Not with micropip: the page's own Pyodide would fetch that from its own source, which may not be Core.
   const wheel = await bundle.bytes(bundle.sdkFor(pyodide.version));
-  pyodide.unpackArchive(wheel.buffer, "wheel");
+  pyodide.unpackArchive(wheel, "wheel");
   report("sdk", 1, 1);
   return runtimeOf(pyodide);
 }

@@ -23,7 +23,7 @@ export async function startPlainly(bundle, report) {
     createPyodideModule: factory,
   }));
   report("sdk", 0, 1);
-  pyodide.unpackArchive((await wheel).buffer, "wheel");
+  pyodide.unpackArchive(await wheel, "wheel");
   report("sdk", 1, 1);
   return pyodide;
 }
@@ -44,12 +44,13 @@ export async function startFromSnapshot(bundle, choose, report) {
   const snapshot = bundle.snapshot(await choose(arrivals.all));
   arrivals.reckonWith(filesOf(snapshot));
   const record = arrivals.json(snapshot.record);
-  const memory = settled(arrivals.joined(snapshot.parts));
+  const memory = settled(Promise.all(snapshot.parts.map((file) => arrivals.bytes(file))));
   const files = settled(Promise.all(snapshot.files.map((file) => arrivals.bytes(file))));
   const libraries = settled(Promise.all(snapshot.libraries.map((file) => arrivals.compiled(file))));
   const pyodide = await startPyodide(bundle, own, arrivals, report, (factory) => ({
-    _loadSnapshot: memory,
-    createPyodideModule: async (settings) => restoring(factory, await record, await libraries)(settings),
+    _loadSnapshot: memory.then(([first]) => first),
+    createPyodideModule: async (settings) =>
+      restoring(factory, await record, await memory, await libraries)(settings),
   }));
   report("sdk", 0, 1);
   wake(pyodide, await record, await files, navigator.language);
@@ -181,19 +182,6 @@ class Arrivals {
 
   bytes(file) {
     return this.#expect(this.#bundle.bytes(file, (bytes) => this.#advance(bytes)));
-  }
-
-  /** One piece of memory that several files are the parts of. */
-  async joined(files) {
-    const sizes = files.map((file) => this.#bundle.sizeOf(file));
-    const whole = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
-    let at = 0;
-    const parts = files.map((file, index) => {
-      const part = whole.subarray(at, (at += sizes[index]));
-      return this.#expect(this.#bundle.bytes(file, (bytes) => this.#advance(bytes), part));
-    });
-    await Promise.all(parts);
-    return whole;
   }
 
   json(file) {

@@ -11,25 +11,27 @@ const PAGE_WORDS = 1024;
 export class SnapshotMismatch extends Error {}
 
 /**
- * The `createPyodideModule` option for `loadPyodide`, beside `_loadSnapshot`.
+ * The `createPyodideModule` option for `loadPyodide`, beside `_loadSnapshot`, which gets the first of `parts`.
  *
  * @param {Function} factory what pyodide.asm.mjs exports
  * @param {object} record the snapshot's `.json`
+ * @param {Uint8Array[]} parts the memory
  * @param {WebAssembly.Module[]} libraries the compiled side modules, in the record's order
  */
-export function restoring(factory, record, libraries) {
+export function restoring(factory, record, parts, libraries) {
   return async (settings) => {
     const module = await factory(settings);
     const { API } = settings;
     check(module, API, record);
     const restore = API.restoreSnapshot;
-    API.restoreSnapshot = (snapshot) => {
+    API.restoreSnapshot = (first) => {
+      API.restoreSnapshot = restore; // lets go of what was fetched
       grow(module, record.heapLength);
-      const found = restore(snapshot.subarray(0, record.headLength)); // the references; the heap is for us to fill
+      const found = restore(first.subarray(0, record.headLength)); // the references; the heap is for us to fill
       record.libraries.forEach((library, index) => link(module, library, libraries[index]));
       for (const [name, value] of Object.entries(record.got)) module.GOT[name].value = value;
       // Last, since linking runs the libraries' data segments over it.
-      fill(module.HEAPU8, record.ranges, snapshot.subarray(record.headLength));
+      fill(module.HEAPU8, record, parts);
       return found;
     };
     return module;
@@ -56,16 +58,31 @@ function grow(module, length) {
   }
 }
 
-function fill(heap, ranges, bytes) {
+function fill(heap, { ranges, headLength }, parts) {
+  const copy = copying(parts, headLength);
   let end = 0;
-  let from = 0;
   for (const [start, length] of ranges) {
     clear(heap, end, start);
-    heap.set(bytes.subarray(from, from + length), start);
+    copy(heap.subarray(start, start + length));
     end = start + length;
-    from += length;
   }
   clear(heap, end, heap.length);
+}
+
+// Fills one target after the other with what the parts hold, read as one.
+function copying([part, ...rest], from) {
+  return (target) => {
+    for (let at = 0; at < target.length; ) {
+      if (from === part.length) {
+        [part, ...rest] = rest;
+        from = 0;
+      }
+      const piece = part.subarray(from, from + target.length - at);
+      target.set(piece, at);
+      at += piece.length;
+      from += piece.length;
+    }
+  };
 }
 
 // Where there are zeros none are written: the system gives a page of memory out when it is first written to.

@@ -171,11 +171,12 @@ async function check(kind, step) {
   const read = (name) => new Uint8Array(fs.readFileSync(path.join(out, name)));
   const record = JSON.parse(fs.readFileSync(path.join(out, `${kind}.json`), "utf8"));
   const libraries = record.libraries.map((_, index) => new WebAssembly.Module(read(`${kind}-library-${index}.wasm`)));
-  const parts = fs.readdirSync(out).filter((name) => name.startsWith(`${kind}-`) && /-\d+\.bin$/.test(name));
+  const names = fs.readdirSync(out).filter((name) => name.startsWith(`${kind}-`) && /-\d+\.bin$/.test(name));
+  const parts = names.sort().map(read);
   const { default: factory } = await import(pathToFileURL(`${folder}/pyodide.asm.mjs`).href);
   const pyodide = await startPyodide(folder, {
-    _loadSnapshot: Promise.resolve(Buffer.concat(parts.sort().map(read))),
-    createPyodideModule: restoring(factory, record, libraries),
+    _loadSnapshot: Promise.resolve(parts[0]),
+    createPyodideModule: restoring(factory, record, parts, libraries),
   });
   const files = record.files.map(({ file }) => read(file));
   wake(pyodide, record, files, "en-US");
