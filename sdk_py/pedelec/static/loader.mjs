@@ -4,31 +4,30 @@
 // start except the `Runtime` that it hands back.
 
 import { Bundle, checkWebAssembly } from "./bundle.mjs";
-import { connect } from "./bridge.mjs";
-import { contentOf } from "./content.mjs";
 import { page } from "./page.mjs";
 import { startFromSnapshot, startPlainly } from "./python.mjs";
-import { kitOf } from "./recovery.mjs";
-import { runScripts } from "./scripts.mjs";
 
 const attached = new WeakMap();
 
 /**
  * Start Python from Core's bundle, with the SDK in it, and hand back the runtime.
  *
- * @param {boolean} plainly without the memory snapshot, even where there is one
+ * @param {Promise<Function> | null} choice what `chooseSnapshot` returns; null: without a memory snapshot, even where
+ *     there is one
  */
-export async function boot(plainly) {
+export async function boot(choice) {
   checkWebAssembly();
-  const choice = plainly ? null : beginChoice();
-  const bundle = await Bundle.fetch(page.coreUrl);
-  return runtimeOf(await start(bundle, choice));
+  const coming = Bundle.fetch(page.coreUrl); // first, for everything else waits for it
+  const face = fetchFace();
+  return runtimeOf(await start(await coming, choice), await face);
 }
 
-function beginChoice() {
-  const choice = import("./choice.mjs").then(({ chooseSnapshot }) => chooseSnapshot());
-  choice.catch(() => {}); // told where it is needed
-  return choice;
+/** The modules that are of use once there is a Python. */
+function fetchFace() {
+  const modules = ["bridge", "content", "recovery", "scripts"].map((name) => import(`./${name}.mjs`));
+  const face = Promise.all(modules).then((all) => Object.assign({}, ...all));
+  face.catch(() => {}); // told where it is needed
+  return face;
 }
 
 async function start(bundle, choice) {
@@ -67,15 +66,16 @@ export function attach(pyodide) {
 async function attachOnce(pyodide) {
   const report = reporting("attach", null, null);
   const bundle = await Bundle.fetch(page.coreUrl);
+  const face = fetchFace();
   report("sdk", 0, 1);
   // Not with micropip: the page's own Pyodide would fetch that from its own source, which may not be Core.
   const wheel = await bundle.bytes(bundle.sdkFor(pyodide.version));
   pyodide.unpackArchive(wheel, "wheel");
   report("sdk", 1, 1);
-  return runtimeOf(pyodide);
+  return runtimeOf(pyodide, await face);
 }
 
-function runtimeOf(pyodide) {
+function runtimeOf(pyodide, { connect, kitOf, contentOf, runScripts }) {
   const { bridge, openClient } = connect(pyodide);
   return { openClient, kit: { ...kitOf(bridge), ...contentOf(bridge) }, runScripts: () => runScripts(pyodide, bridge) };
 }

@@ -179,8 +179,11 @@
   async function boot() {
     try {
       await enter();
+      // Beside the loader, since it may have to fetch scripts of the page; without it Python starts plainly.
+      const choice = here.searchParams.has("plain") ? null : sdk("choice.mjs").then((module) => module.chooseSnapshot());
+      choice?.catch(() => {}); // told by the loader
       const { boot: bootRuntime } = await sdk("loader.mjs");
-      const started = await bootRuntime(here.searchParams.has("plain"));
+      const started = await bootRuntime(choice);
       if (succeed(started)) await started.runScripts();
     } catch (error) {
       fail(error instanceof PedelecError ? error : refuse("CORE_RUNTIME_UNAVAILABLE", String(error)));
