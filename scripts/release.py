@@ -13,12 +13,21 @@ from pathlib import Path
 from pedelec_core import __version__
 from pedelec_core.runtime import commands
 from pedelec_core.runtime.errors import BundleError
+from pedelec_core.runtime.licenses import LINKED_DIR
 from pedelec_core.runtime.locations import INSTALLED_BUNDLE, INSTALLED_PACKAGE
 from pedelec_core.runtime.manifest import LICENSES_DIR
 from pedelec_core.runtime.process import ProgramError, run
 
 ROOT = Path(__file__).resolve().parents[1]
 _SOURCE_DATE_EPOCH = "315532800"  # the earliest time that a zip can hold
+
+LICENSE_OF_BUNDLE = " AND ".join(
+    (
+        *("Apache-2.0", "MPL-2.0", "PSF-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "ISC", "SunPro", "Zlib"),
+        *("bzip2-1.0.6", "blessing", "CC0-1.0", "Apache-2.0 WITH LLVM-exception", "(MIT OR NCSA)"),
+        *("LicenseRef-CPython-Incorporated", "LicenseRef-Public-Domain"),
+    )
+)
 
 _PROJECT = f"""\
 [build-system]
@@ -29,8 +38,8 @@ build-backend = "hatchling.build"
 name = "pedelec-runtime"
 version = "{__version__}"
 description = "What pedelec-core serves to pages: Pyodide, pydantic and the Pedelec SDK, ready to run."
-license = "Apache-2.0 AND MPL-2.0 AND PSF-2.0 AND MIT AND BSD-2-Clause"
-license-files = ["LICENSE", "NOTICE", "{LICENSES_DIR}/*"]
+license = "{LICENSE_OF_BUNDLE}"
+license-files = ["LICENSE", "NOTICE", "{LICENSES_DIR}/*", "{LINKED_DIR}/*"]
 requires-python = ">=3.12"
 
 [tool.hatch.build]

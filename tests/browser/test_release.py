@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext
 
-from scripts.release import release
+from pedelec_core.runtime.licenses import license_texts
+from pedelec_core.runtime.locations import INSTALLED_BUNDLE, INSTALLED_PACKAGE
+from pedelec_core.runtime.manifest import read
+from scripts.release import LICENSE_OF_BUNDLE, release
 from tests.browser.browser_page import BrowserPage
 from tests.harness import CoreProcess
 
@@ -56,6 +59,16 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # checkout there, are not read.
     (Path(site) / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return python.parent
+
+
+def test_the_published_runtime_names_every_licence_and_carries_its_text(installed: Path) -> None:
+    (info,) = installed.parent.glob("lib/*/site-packages/pedelec_runtime-*.dist-info")
+    texts = {path.relative_to(info / "licenses").as_posix() for path in (info / "licenses").rglob("*.txt")}
+    bundle = info.parent / INSTALLED_PACKAGE / INSTALLED_BUNDLE
+    assert {entry.file for entry in read(bundle).licenses} == texts
+    assert f"License-Expression: {LICENSE_OF_BUNDLE}\n" in (info / "METADATA").read_text(encoding="utf-8")
+    (core,) = installed.parent.glob("lib/*/site-packages/pedelec_core/runtime/license_texts")
+    assert {path.name for path in core.iterdir()} == {path.name for path in license_texts()}
 
 
 def test_the_three_wheels_do_the_main_job_by_themselves(

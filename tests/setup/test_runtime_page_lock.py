@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pedelec_core.runtime.errors import BundleError
-from pedelec_core.runtime.licenses import write_licenses
+from pedelec_core.runtime.licenses import LINKED, write_licenses
 from pedelec_core.runtime.page_lock import audit, write_page_lock
 
 
@@ -84,11 +84,14 @@ def test_every_part_travels_with_its_licence(tmp_path: Path) -> None:
     bundle = tmp_path / "bundle"
     bundle.mkdir()
     entries = write_licenses(wheels, bundle)
-    assert [entry.part for entry in entries] == ["pyodide", "cpython", "micropip", "typing_extensions"]
+    linked = [linked.part for linked in LINKED]
+    parts = ["pyodide", "cpython", *linked, "micropip", "typing_extensions"]
+    assert [entry.part for entry in entries] == parts
     texts = {entry.part: (bundle / entry.file).read_text() for entry in entries}
     assert texts["pyodide"].endswith("the MPL")
     assert "unaltered" in texts["pyodide"]
     assert texts["cpython"].endswith("the PSF licence")
+    assert texts["hiwire"].endswith("the MPL")
     assert texts["micropip"].startswith("Made from micropip-1.0-py3-none-any.whl")
     assert texts["micropip"].endswith("the MPL")
 

@@ -16,7 +16,7 @@ from pedelec_core.runtime import fetch
 from pedelec_core.runtime.added import add_packages
 from pedelec_core.runtime.digests import combine
 from pedelec_core.runtime.errors import BundleError
-from pedelec_core.runtime.licenses import write_licenses
+from pedelec_core.runtime.licenses import license_texts, write_licenses
 from pedelec_core.runtime.manifest import (
     LICENSES_DIR,
     MANIFEST_NAME,
@@ -45,7 +45,8 @@ def runtime_inputs() -> str:
     """Return one hash over the pins and the code that decide what is in `runtime/` and `licenses/`."""
     here = Path(__file__).parent
     names = ("build", "licenses", "page_lock", "page_python", "pins")
-    makers = [PAGE_WHEELS_LOCK, *(here / f"{name}.py" for name in names), *page_side_files()]
+    makers = [PAGE_WHEELS_LOCK, *(here / f"{name}.py" for name in names)]
+    makers += [*license_texts(), *page_side_files()]
     return combine([path.read_bytes() for path in makers])
 
 
