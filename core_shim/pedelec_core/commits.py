@@ -5,8 +5,10 @@ Owns the order of writing and telling, and what becomes of it when the journal f
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import Final
 
 from pedelec_core.invocation import Instant, Invocation, Outcome
@@ -32,12 +34,19 @@ class Commits:
     Args:
         journal: where changes go; None keeps nothing beyond the life of the process.
         now: the process's clocks.
+        telling: entered while a turn's news are told.
     """
 
-    def __init__(self, journal: Journal | None, now: Callable[[], Instant]) -> None:
+    def __init__(
+        self,
+        journal: Journal | None,
+        now: Callable[[], Instant],
+        telling: AbstractContextManager[object] | None = None,
+    ) -> None:
         self.failure: JournalError | None = None
         self._journal = journal
         self._now = now
+        self._telling = telling or contextlib.nullcontext()
         self._batch = Batch()
         self._changed: dict[str, tuple[Invocation, str]] = {}
         self._may_wait: dict[str, tuple[Invocation, str]] = {}  # what nobody hears of, and no batch awaits
@@ -88,11 +97,12 @@ class Commits:
         self._scheduled = False
         self._write()
         news, self._news = self._news, []
-        for tell in news:
-            try:
-                tell()
-            except Exception:  # noqa: BLE001 — whatever it was, others wait for theirs
-                _log.exception("somebody could not be told")
+        with self._telling:
+            for tell in news:
+                try:
+                    tell()
+                except Exception:  # noqa: BLE001 — whatever it was, others wait for theirs
+                    _log.exception("somebody could not be told")
 
     def outcome(self, invocation: Invocation, *, late: bool = False) -> Outcome | None:
         """What a call came to, read from the journal where memory does not hold it.

@@ -11,6 +11,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -85,7 +86,10 @@ def new_id(prefix: str) -> str:
 
 
 class Hub:
-    """All sessions of one Core. Made and used inside one running event loop."""
+    """All sessions of one Core. Made and used inside one running event loop.
+
+    `telling`: as in `Commits`.
+    """
 
     def __init__(
         self,
@@ -93,13 +97,14 @@ class Hub:
         limits: CoreLimits | None = None,
         times: SessionTimes | None = None,
         journal: Journal | None = None,
+        telling: AbstractContextManager[object] | None = None,
     ) -> None:
         self.instance_id = new_id("core_")
         self.limits = limits or CoreLimits()
         self.times = times or SessionTimes()
         self.sessions: dict[str, Session] = {}
         self.waiters: dict[str, Waiter] = {}
-        self.commits = Commits(journal, now)
+        self.commits = Commits(journal, now, telling)
         self._seq_bases: dict[str, int] = {}  # by session id
         self._connections: dict[str, PageConnection] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}

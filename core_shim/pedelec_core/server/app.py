@@ -22,7 +22,7 @@ from .bearer import BearerMiddleware
 from .bundle_files import BundleFiles, bundle_manifest
 from .guard import PAGE_PATH, Guard, GuardMiddleware
 from .inspector_socket import INSPECTOR_PATH, InspectorEndpoint
-from .page_socket import PageEndpoint
+from .page_socket import Cork, PageEndpoint
 from .static import Files
 
 HEALTH_PATH: Final = "/healthz"
@@ -44,6 +44,7 @@ def build_app(
     site: Path | None,
     private: Path,
     limits: CoreLimits,
+    cork: Cork,
 ) -> Starlette:
     """Put the app together.
 
@@ -57,6 +58,7 @@ def build_app(
         site: the folder served at `/`, or None for a note that there is none.
         private: the state folder, of which nothing is served, wherever it lies.
         limits: on the pages' connections.
+        cork: of the pages' connections.
     """
 
     def shares_with(origin: str) -> str:
@@ -67,7 +69,7 @@ def build_app(
     inspector_files = Files(Path(str(files("pedelec_core"))) / "inspector" / "static", cross_origin=True)
     routes: list[BaseRoute] = [
         Route(HEALTH_PATH, _health),
-        WebSocketRoute(PAGE_PATH, PageEndpoint(desk, limits, shares_with)),
+        WebSocketRoute(PAGE_PATH, PageEndpoint(desk, limits, shares_with, cork)),
         *ApprovalPage(approvals, guard).routes(),
         WebSocketRoute(INSPECTOR_PATH, inspector),
         Route(MCP_PATH, BearerMiddleware(mcp, token)),

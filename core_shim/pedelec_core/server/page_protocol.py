@@ -9,6 +9,7 @@ owner gives the bounds, and is told.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, override
@@ -160,15 +161,18 @@ class PageProtocol(WebSocketsSansIOProtocol):
         """How much the other side has yet to read."""
         return self.transport.get_write_buffer_size()
 
-    def send_text(self, text: str) -> None:
-        """Send a frame; it is dropped where the connection is over."""
+    def add_text(self, text: str) -> None:
+        """Have a frame go out with the next `flush`; it is dropped where the connection is over."""
         if self.close_sent or self.transport.is_closing():
             return
-        try:
+        with contextlib.suppress(InvalidState):  # the other side has closed
             self.conn.send_text(text.encode())
-        except InvalidState:
-            return  # the other side has closed
-        self.transport.write(b"".join(self.conn.data_to_send()))
+
+    def flush(self) -> None:
+        """Send what was added."""
+        frames = self.conn.data_to_send()
+        if frames and not self.transport.is_closing():
+            self.transport.write(b"".join(frames))
 
     def abort(self) -> None:
         """End the connection at once."""

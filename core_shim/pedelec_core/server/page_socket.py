@@ -39,6 +39,31 @@ class FrameDesk(Protocol):
     def browser_answered(self, connection: PageConnection) -> None: ...
 
 
+class Cork:
+    """What pages are sent within this context leaves at its end, in one piece for each of them.
+
+    A write costs Core, and the browser that reads it, as much as several small frames.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[str, PageSocket] | None = None
+
+    def __enter__(self) -> None:
+        self._held = {}
+
+    def __exit__(self, *_: object) -> None:
+        held, self._held = self._held or {}, None
+        for page in held.values():
+            page.flush()
+
+    def holds(self, page: "PageSocket") -> bool:
+        """Whether a page has to wait with what it was sent: then it is flushed later."""
+        if self._held is None:
+            return False
+        self._held[page.id] = page
+        return True
+
+
 class PageSocket:
     """One page's connection, as the hub sees it (`hub.PageConnection`).
 
@@ -48,6 +73,7 @@ class PageSocket:
         protocol: below it.
         pace: its own.
         limits: a page that leaves more unread than these say is cut off: its share of memory is spent.
+        cork: holds back what would otherwise be sent at once.
     """
 
     def __init__(
@@ -57,6 +83,7 @@ class PageSocket:
         protocol: PageProtocol,
         pace: Pace,
         limits: ConnectionLimits,
+        cork: Cork,
     ) -> None:
         self.id = secrets.token_hex(8)
         self.origin = origin
@@ -64,6 +91,7 @@ class PageSocket:
         self._protocol = protocol
         self._pace = pace
         self._limits = limits
+        self._cork = cork
         self._closing: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -71,7 +99,13 @@ class PageSocket:
         """Send a frame; it is dropped where the connection is over."""
         if self._closed:
             return
-        self._protocol.send_text(text)
+        self._protocol.add_text(text)
+        if not self._cork.holds(self):
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what was held back."""
+        self._protocol.flush()
         self._cut_if_unread()
 
     def _cut_if_unread(self) -> None:
@@ -145,16 +179,22 @@ class PageEndpoint:
         desk: where the frames go.
         limits: on connections, and on how fast they are read.
         shares_with: what the connections of an origin share their rate with; else it is the origin.
+        cork: of all its connections.
     """
 
     def __init__(
-        self, desk: FrameDesk, limits: CoreLimits | None = None, shares_with: Callable[[str], str] = str
+        self,
+        desk: FrameDesk,
+        limits: CoreLimits | None = None,
+        shares_with: Callable[[str], str] = str,
+        cork: Cork | None = None,
     ) -> None:
         limits = limits or CoreLimits()
         self._desk = desk
         self._limits = limits.connections
         self._paces = Paces(limits.pages)
         self._shares_with = shares_with
+        self._cork = cork or Cork()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         websocket = WebSocket(scope, receive, send)
@@ -162,7 +202,7 @@ class PageEndpoint:
         protocol: PageProtocol = scope["extensions"][PROTOCOL]["protocol"]
         origin = websocket.headers["origin"]
         pace = self._paces.join(self._shares_with(origin))
-        page = PageSocket(websocket, origin, protocol, pace, self._limits)
+        page = PageSocket(websocket, origin, protocol, pace, self._limits, self._cork)
         self._desk.opened(page)
         try:
             await page.serve(self._desk)

@@ -51,6 +51,7 @@ from .http_protocol import bounded
 from .inspector_socket import InspectorEndpoint
 from .listen import listen, listen_on_twin, url_of
 from .page_protocol import PageProtocol
+from .page_socket import Cork
 
 _STOP_SECONDS: Final = 1
 _OTHER_FILES: Final = 256
@@ -206,7 +207,8 @@ class Core:
         """Run as long as the context lasts. Raises `CommandError` where the server does not come up."""
         grace = self._options.grace_seconds
         times = None if grace is None else SessionTimes(end_grace=grace, loss_grace=grace)
-        hub = Hub(limits=self._options.limits, journal=self._journal, times=times)
+        cork = Cork()
+        hub = Hub(limits=self._options.limits, journal=self._journal, times=times, telling=cork)
         call_log = CallLog(time.monotonic, payloads=self._options.log_payloads)
         hub.observe(call_log)
         if self._journal is not None:
@@ -223,7 +225,7 @@ class Core:
         limits = self._options.limits
         inspector = self._inspector(hub, desk, guard)
         site, private = self._options.site, self._state_dir.path
-        app = build_app(pages, approvals, inspector, mcp, token, guard, site, private, limits)
+        app = build_app(pages, approvals, inspector, mcp, token, guard, site, private, limits, cork)
         server = _Server(_uvicorn_config(app, limits))
         approvals.watch(pages.origins_changed)
         pages.origins_changed()  # what was revoked while no Core ran
