@@ -11,14 +11,18 @@ MAX_BYTES = 32 * 1024 * 1024
 
 @dataclass(slots=True)
 class Entry:
-    """One result. `sent_at` is when it last went out; `connection` on which connection, 0 for none."""
+    """One result.
+
+    `connection`: on which it last went out, 0 for none. `watch`: how often somebody had begun to wait for
+    confirmations by then.
+    """
 
     request_id: str
     session_id: str
     tool_request_id: str
     frame: str
     connection: int = 0
-    sent_at: float = 0.0
+    watch: int = 0
     reported: bool = False
 
 
@@ -53,12 +57,12 @@ class Outbox:
             (entry for entry in self._entries.values() if entry.tool_request_id == tool_request_id), None
         )
 
-    def overdue(self, before: float) -> list[Entry]:
-        """Entries that went out earlier than `before` and were not reported yet."""
+    def overdue(self, watch: int) -> list[Entry]:
+        """Entries that went out before that watch began, and were not reported yet."""
         return [
             entry
             for entry in self._entries.values()
-            if entry.connection and entry.sent_at < before and not entry.reported
+            if entry.connection and entry.watch < watch and not entry.reported
         ]
 
     def drop_session(self, session_id: str) -> None:

@@ -72,6 +72,7 @@ class Switchboard:
         self._last_seq: dict[str, int] = {}
         self._joined: set[str] = set()  # the sessions that Core knows the present connection to serve
         self._watch: asyncio.TimerHandle | None = None
+        self._watches = 0  # not a clock tells what is overdue: a look at one is dear
         self._tasks: set[asyncio.Task[None]] = set()
 
     # --- sessions ---------------------------------------------------------------------------------------
@@ -247,19 +248,23 @@ class Switchboard:
         if not ready or entry.connection == self.connection.number:
             return
         entry.connection = self.connection.number
-        entry.sent_at = time.monotonic()
+        entry.watch = self._watches
         self.connection.send(entry.frame)
         if self._watch is None:
-            self._watch = asyncio.get_running_loop().call_later(self._timeout, self._look_for_overdue)
+            self._begin_watch()
+
+    def _begin_watch(self) -> None:
+        self._watches += 1
+        self._watch = asyncio.get_running_loop().call_later(self._timeout, self._look_for_overdue)
 
     def _look_for_overdue(self) -> None:
         self._watch = None
-        for entry in self.outbox.overdue(time.monotonic() - self._timeout):
+        for entry in self.outbox.overdue(self._watches):
             entry.reported = True
             problem = "Core did not confirm it in time."
             self._delivery_failed(entry, PedelecError(Code.SDK_BRIDGE_TIMEOUT, problem))
         if len(self.outbox):
-            self._watch = asyncio.get_running_loop().call_later(self._timeout, self._look_for_overdue)
+            self._begin_watch()
 
     def _answered(self, message: Response) -> None:
         entry = self.outbox.take(message.request_id)

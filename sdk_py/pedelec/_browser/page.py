@@ -22,6 +22,12 @@ class Proxy(Protocol):
     def destroy(self) -> None: ...
 
 
+class Bytes(Protocol):
+    """A `Uint8Array`."""
+
+    def to_bytes(self) -> bytes: ...
+
+
 class WebSocket(Protocol):
     """The browser's WebSocket, as far as it is used."""
 
@@ -60,8 +66,19 @@ class Border(Protocol):
 
     core_url: str
 
-    def open_socket(self, url: str, opened: Proxy, received: Proxy, closed: Proxy) -> WebSocket:
-        """Connect. The proxies are called with nothing; a frame's text; the close code and reason."""
+    def open_socket(
+        self, url: str, inbox: Proxy, opened: Proxy, received: Proxy, received_large: Proxy, closed: Proxy
+    ) -> WebSocket:
+        """Connect.
+
+        Args:
+            url: where.
+            inbox: a bytearray, for the texts of frames as UTF-8.
+            opened: called with nothing.
+            received: called with the number of bytes in `inbox` that are a frame's text.
+            received_large: called with a frame that `inbox` may be too small for, as `Bytes`.
+            closed: the last call of all, with the close code and reason.
+        """
 
     def limit(self, max_bytes: int, max_depth: int) -> None:
         """Set what JavaScript writes at most, in bytes (or a little more) and in levels of nesting."""
@@ -182,21 +199,21 @@ def limit_border() -> None:
     border.limit(2 * Limits().max_frame_bytes, MAX_DEPTH)
 
 
-def open_socket(url: str, opened: Proxy, received: Proxy, closed: Proxy) -> WebSocket:
+def open_socket(url: str, *proxies: Proxy) -> WebSocket:
     """A new WebSocket. Its failure comes as `closed`, save for a URL or a page that allows none.
 
     Raises:
         OSError: the browser refused at once.
     """
     try:
-        return border.open_socket(url, opened, received, closed)
+        return border.open_socket(url, *proxies)
     except pyodide.ffi.JsException as error:
         raise OSError(str(error)) from None
 
 
-def create_proxy(function: Callable[..., Any]) -> Proxy:
-    """A function for JavaScript to call, until it is destroyed."""
-    return cast(Proxy, pyodide.ffi.create_proxy(function))
+def create_proxy(value: Callable[..., Any] | bytearray) -> Proxy:
+    """A function for JavaScript to call, or bytes to write to, until it is destroyed."""
+    return cast(Proxy, pyodide.ffi.create_proxy(value))
 
 
 def is_function(value: object) -> bool:

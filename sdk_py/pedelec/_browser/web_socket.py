@@ -3,10 +3,13 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable
-from typing import Any
+from typing import Any, Final
 
-from pedelec._browser.page import create_proxy, open_socket
+from pedelec._browser.page import Bytes, create_proxy, open_socket
 from pedelec.host import Transport, TransportListener
+
+_INBOX_BYTES: Final = 64 * 1024
+"""Of a connection. Frames with room to spare in it cost no memory of their own on their way."""
 
 
 def connect(core_url: str, listener: TransportListener) -> Transport:
@@ -66,7 +69,10 @@ class WebSocketTransport:
     def __init__(self, url: str, listener: TransportListener) -> None:
         self._listener = listener
         self._open = True
-        self._proxies = [create_proxy(each) for each in (listener.opened, listener.received, self._closed)]
+        inbox = bytearray(_INBOX_BYTES)
+        self._inbox = memoryview(inbox)
+        shared = (inbox, listener.opened, self._received, self._received_large, self._closed)
+        self._proxies = [create_proxy(each) for each in shared]
         try:
             socket = open_socket(url, *self._proxies)
         except OSError:
@@ -81,6 +87,12 @@ class WebSocketTransport:
 
     def close(self) -> None:
         self._close()
+
+    def _received(self, size: int) -> None:
+        self._listener.received(str(self._inbox[:size], "utf-8"))
+
+    def _received_large(self, text: Bytes) -> None:
+        self._listener.received(str(text.to_bytes(), "utf-8"))
 
     def _closed(self, code: int, reason: str) -> None:
         self._open = False
