@@ -4,7 +4,7 @@
 // ever for a WebAssembly file that does not compile.
 
 import { unavailable } from "./bundle.mjs";
-import { restoring, wake } from "./restore.mjs";
+import { NOTHING_YET, restore, wake } from "./restore.mjs";
 
 const WASM = "runtime/pyodide.asm.wasm";
 const STDLIB = "runtime/python_stdlib.zip";
@@ -19,9 +19,7 @@ export async function startPlainly(bundle, report) {
   const arrivals = new Arrivals(bundle, [...PYODIDE, bundle.sdk], report);
   const own = fetchPyodide(arrivals);
   const wheel = arrivals.bytes(bundle.sdk);
-  const pyodide = await startPyodide(bundle, own, arrivals, report, (factory) => ({
-    createPyodideModule: factory,
-  }));
+  const pyodide = await startPyodide(bundle, own, arrivals, report, { whole: settled(arrivals.all) });
   report("sdk", 0, 1);
   pyodide.unpackArchive(await wheel, "wheel");
   report("sdk", 1, 1);
@@ -41,19 +39,24 @@ export async function startFromSnapshot(bundle, choose, report) {
   const filesOf = (snapshot) => [...PYODIDE, ...Object.values(snapshot).flat()];
   const arrivals = new Arrivals(bundle, filesOf(bundle.snapshot("full")), report); // until it is known, the bigger one
   const own = fetchPyodide(arrivals);
-  const snapshot = bundle.snapshot(await choose(arrivals.all));
-  arrivals.reckonWith(filesOf(snapshot));
-  const record = arrivals.json(snapshot.record);
-  const memory = settled(Promise.all(snapshot.parts.map((file) => arrivals.bytes(file))));
-  const files = settled(Promise.all(snapshot.files.map((file) => arrivals.bytes(file))));
-  const libraries = settled(Promise.all(snapshot.libraries.map((file) => arrivals.compiled(file))));
-  const pyodide = await startPyodide(bundle, own, arrivals, report, (factory) => ({
-    _loadSnapshot: memory.then(([first]) => first),
-    createPyodideModule: async (settings) =>
-      restoring(factory, await record, await memory, await libraries)(settings),
-  }));
+  const fetched = settled(
+    choose(arrivals.all).then((choice) => {
+      const snapshot = bundle.snapshot(choice);
+      arrivals.reckonWith(filesOf(snapshot));
+      return fetchSnapshot(arrivals, snapshot);
+    }),
+  );
+  const pyodide = await startPyodide(bundle, own, arrivals, report, {
+    whole: fetched,
+    prepare: async (module, settings) => {
+      const { record, parts, libraries } = await fetched;
+      restore(module, settings, record, parts, libraries);
+    },
+    _loadSnapshot: NOTHING_YET,
+  });
   report("sdk", 0, 1);
-  wake(pyodide, await record, await files, navigator.language);
+  const { record, files } = await fetched;
+  wake(pyodide, record, files, navigator.language);
   report("sdk", 1, 1);
   return pyodide;
 }
@@ -69,12 +72,24 @@ function fetchPyodide(arrivals) {
   };
 }
 
-async function startPyodide(bundle, own, arrivals, report, optionsFor) {
-  await arrivals.all;
+/** What a snapshot consists of. */
+async function fetchSnapshot(arrivals, { record, parts, files, libraries }) {
+  const coming = [
+    arrivals.json(record),
+    Promise.all(parts.map((file) => arrivals.bytes(file))),
+    Promise.all(files.map((file) => arrivals.bytes(file))),
+    Promise.all(libraries.map((file) => arrivals.compiled(file))),
+  ];
+  const [read, memory, site, compiled] = await Promise.all(coming);
+  return { record: read, parts: memory, files: site, libraries: compiled };
+}
+
+// The module is made as soon as it can be, while the rest, and Python's memory above all, may be on its way. `whole`:
+// when that is here; `prepare`: what is done with the module then.
+async function startPyodide(bundle, own, arrivals, report, { whole, prepare = () => {}, ...options }) {
   const { wasm, stdlib } = own;
   const [{ loadPyodide }, factory, lock] = await Promise.all([own.loader, own.factory, own.lock]);
-  report("python", 0, 1);
-  const { createPyodideModule, ...options } = optionsFor(onOneStack(factory.default));
+  const createModule = onOneStack(factory.default);
   const failure = Promise.withResolvers();
   const indexURL = bundle.plainUrl("runtime/");
   const lent = new Map([
@@ -88,9 +103,13 @@ async function startPyodide(bundle, own, arrivals, report, optionsFor) {
       indexURL,
       packageBaseUrl: indexURL,
       lockFileContents: lock,
-      createPyodideModule: (settings) => {
+      createPyodideModule: async (settings) => {
         settings.instantiateWasm = instantiating(settings.instantiateWasm, wasm, failure.reject);
-        return createPyodideModule(settings);
+        const module = await createModule(settings);
+        await whole;
+        report("python", 0, 1);
+        await prepare(module, settings);
+        return module;
       },
     });
     const pyodide = await Promise.race([started, failure.promise]);
@@ -98,7 +117,7 @@ async function startPyodide(bundle, own, arrivals, report, optionsFor) {
     report("python", 1, 1);
     return pyodide;
   } catch (error) {
-    throw unavailable("Python did not start in this page.", error);
+    throw arrivals.failure ?? unavailable("Python did not start in this page.", error);
   } finally {
     takeBack();
   }
@@ -163,6 +182,9 @@ class Arrivals {
   #loaded = 0;
   #coming = [];
 
+  /** Why the first file that is not to be had is not; null while there is none. */
+  failure = null;
+
   constructor(bundle, files, report) {
     this.#bundle = bundle;
     this.#report = report;
@@ -216,7 +238,8 @@ class Arrivals {
   }
 
   #expect(promise) {
-    this.#coming.push(settled(promise));
+    this.#coming.push(promise);
+    promise.catch((error) => (this.failure ??= error));
     return promise;
   }
 

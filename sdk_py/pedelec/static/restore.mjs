@@ -10,31 +10,30 @@ const PAGE_WORDS = 1024;
 /** The snapshot is none for this Pyodide. */
 export class SnapshotMismatch extends Error {}
 
+/** For `_loadSnapshot` of `loadPyodide`, which wants one before it makes the module; `restore` has the true one. */
+export const NOTHING_YET = Promise.resolve(new Uint8Array(1));
+
 /**
- * The `createPyodideModule` option for `loadPyodide`, beside `_loadSnapshot`, which gets the first of `parts`.
+ * Have a module that `createPyodideModule` made, with `NOTHING_YET` for a snapshot, take its memory from one.
  *
- * @param {Function} factory what pyodide.asm.mjs exports
+ * @param {object} module
+ * @param {object} settings that it was made with
  * @param {object} record the snapshot's `.json`
  * @param {Uint8Array[]} parts the memory
  * @param {WebAssembly.Module[]} libraries the compiled side modules, in the record's order
  */
-export function restoring(factory, record, parts, libraries) {
-  return async (settings) => {
-    const module = await factory(settings);
-    const { API } = settings;
-    check(module, API, record);
-    const restore = API.restoreSnapshot;
-    API.restoreSnapshot = (first) => {
-      API.restoreSnapshot = restore; // lets go of what was fetched
-      grow(module, record.heapLength);
-      const found = restore(first.subarray(0, record.headLength)); // the references; the heap is for us to fill
-      record.libraries.forEach((library, index) => link(module, library, libraries[index]));
-      for (const [name, value] of Object.entries(record.got)) module.GOT[name].value = value;
-      // Last, since linking runs the libraries' data segments over it.
-      fill(module.HEAPU8, record, parts);
-      return found;
-    };
-    return module;
+export function restore(module, { API }, record, parts, libraries) {
+  check(module, API, record);
+  const { restoreSnapshot } = API;
+  API.restoreSnapshot = () => {
+    API.restoreSnapshot = restoreSnapshot; // lets go of what was fetched
+    grow(module, record.heapLength);
+    const found = restoreSnapshot(parts[0].subarray(0, record.headLength)); // the references; the heap is for us to fill
+    record.libraries.forEach((library, index) => link(module, library, libraries[index]));
+    for (const [name, value] of Object.entries(record.got)) module.GOT[name].value = value;
+    // Last, since linking runs the libraries' data segments over it.
+    fill(module.HEAPU8, record, parts);
+    return found;
   };
 }
 

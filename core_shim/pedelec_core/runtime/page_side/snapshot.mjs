@@ -167,7 +167,7 @@ function write(name, bytes) {
 
 async function check(kind, step) {
   report(`waking the ${kind} one up`, step, STEPS);
-  const { restoring, wake } = await import(pathToFileURL(path.join(loader, "restore.mjs")).href);
+  const { NOTHING_YET, restore, wake } = await import(pathToFileURL(path.join(loader, "restore.mjs")).href);
   const read = (name) => new Uint8Array(fs.readFileSync(path.join(out, name)));
   const record = JSON.parse(fs.readFileSync(path.join(out, `${kind}.json`), "utf8"));
   const libraries = record.libraries.map((_, index) => new WebAssembly.Module(read(`${kind}-library-${index}.wasm`)));
@@ -175,8 +175,12 @@ async function check(kind, step) {
   const parts = names.sort().map(read);
   const { default: factory } = await import(pathToFileURL(`${folder}/pyodide.asm.mjs`).href);
   const pyodide = await startPyodide(folder, {
-    _loadSnapshot: Promise.resolve(parts[0]),
-    createPyodideModule: restoring(factory, record, parts, libraries),
+    _loadSnapshot: NOTHING_YET,
+    createPyodideModule: async (settings) => {
+      const module = await factory(settings);
+      restore(module, settings, record, parts, libraries);
+      return module;
+    },
   });
   const files = record.files.map(({ file }) => read(file));
   wake(pyodide, record, files, "en-US");
