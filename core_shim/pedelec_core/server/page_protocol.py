@@ -9,14 +9,14 @@ owner gives the bounds, and is told.
 """
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, override
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, override
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.exceptions import InvalidState
-from websockets.frames import Frame
+from websockets.frames import Frame, Opcode
+from websockets.protocol import State
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGISendEvent
@@ -54,6 +54,10 @@ class PageProtocol(WebSocketsSansIOProtocol):
     _reads_on: asyncio.TimerHandle | None = None
     _message_due: asyncio.TimerHandle | None = None
     _message_ended = False
+
+    def __init__(self, *settings: Any, **more: Any) -> None:
+        super().__init__(*settings, **more)
+        self._added: list[bytes] = []
 
     @override
     async def run_asgi(self) -> None:
@@ -163,15 +167,13 @@ class PageProtocol(WebSocketsSansIOProtocol):
 
     def add_text(self, text: str) -> None:
         """Have a frame go out with the next `flush`; it is dropped where the connection is over."""
-        if self.close_sent or self.transport.is_closing():
-            return
-        with contextlib.suppress(InvalidState):  # the other side has closed
-            self.conn.send_text(text.encode())
+        if self.conn.state is State.OPEN:
+            self._added.append(_frame_of(text))
 
     def flush(self) -> None:
         """Send what was added."""
-        frames = self.conn.data_to_send()
-        if frames and not self.transport.is_closing():
+        frames, self._added = self._added, []
+        if frames and self.conn.state is State.OPEN and not self.transport.is_closing():
             self.transport.write(b"".join(frames))
 
     def abort(self) -> None:
@@ -183,3 +185,9 @@ class PageProtocol(WebSocketsSansIOProtocol):
         if not (self.close_sent or self.transport.is_closing()):
             self.conn.send_ping(b"")
             self.transport.write(b"".join(self.conn.data_to_send()))
+
+
+@lru_cache(maxsize=1)
+def _frame_of(text: str) -> bytes:
+    """A text as a frame; one that goes to a thousand pages, as a heartbeat does, is made once."""
+    return Frame(Opcode.TEXT, text.encode()).serialize(mask=False)
