@@ -18,8 +18,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browsers come last: Playwright's loop, once it runs, leaves no room in the process for another."""
-    items.sort(key=lambda item: "playwright" in getattr(item, "fixturenames", ()))
+    """Browsers come last: Playwright's loop, once it runs, leaves no room in the process for another.
+
+    File by file, since that is how tests are shared out: one test without a browser must not draw the others of
+    its file to the front.
+    """
+    with_browsers = {item.path for item in items if "playwright" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: item.path in with_browsers)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
