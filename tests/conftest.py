@@ -20,8 +20,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browsers come last: Playwright's loop, once it runs, leaves no room in the process for another.
 
-    File by file, since that is how tests are shared out: one test without a browser must not draw the others of
-    its file to the front.
+    File by file, since that is how tests are shared out: one test without a browser must not draw the others
+    of its file to the front.
     """
     with_browsers = {item.path for item in items if "playwright" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: item.path in with_browsers)
