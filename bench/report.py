@@ -8,7 +8,7 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from bench.model import Measurement
 
@@ -56,6 +56,10 @@ def write_json(results: Results, path: Path) -> None:
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+_SMALL: Final = 0.1
+"""Ratios below have a digit more: of those to a budget in hundredths, two would hide whether it is met."""
+
+
 def _scenario(rows: Sequence[Measurement] | str) -> dict[str, Any]:
     if isinstance(rows, str):
         return {"failed": rows}
@@ -65,7 +69,12 @@ def _scenario(rows: Sequence[Measurement] | str) -> dict[str, Any]:
 def _cells(row: Measurement) -> tuple[str, ...]:
     verdict = "" if row.budget is None else "MISSED" if row.missed else "ok"
     budget = "–" if row.budget is None else str(row.budget)
-    return (row.what, f"{row.ratio:.2f} ×", budget, verdict, f"{row.low:.2f} – {row.high:.2f}", row.baseline)
+    spread = f"{_shown(row.low)} – {_shown(row.high)}"
+    return (row.what, f"{_shown(row.ratio)} ×", budget, verdict, spread, row.baseline)
+
+
+def _shown(ratio: float) -> str:
+    return f"{ratio:.3f}" if abs(ratio) < _SMALL else f"{ratio:.2f}"
 
 
 def _aligned(cells: Iterable[str], widths: Sequence[int]) -> str:
