@@ -105,8 +105,10 @@ class RunningCall:
         self._caller = f"caller_{next(_callers)}"
         self._waiter = Waiter(asyncio.get_running_loop().create_future(), listener)
         decisions = admit(self._caller)
-        new = next((each.invocation for each in decisions if isinstance(each, (Accept, Answer))), None)
-        invocation = new or session.calls.awaited_by(self._caller)
+        settled_or_new = next(
+            (each.invocation for each in decisions if isinstance(each, (Accept, Answer))), None
+        )
+        invocation = settled_or_new or session.calls.awaited_by(self._caller)
         assert invocation is not None, "who is admitted waits for something"
         self._invocation = invocation
         hub.waiters[self._caller] = self._waiter

@@ -63,7 +63,7 @@ class CallLog:
         for each in ended:
             self._write(each)
 
-    def _write(self, ended: "_EndedCall") -> None:
+    def _write(self, ended: _EndedCall) -> None:
         result = "" if ended.outcome.result is None else ended.outcome.result.text
         _log.info(
             "call %s session %s tool %s: %s, %.1f ms, %d characters in, %d out",

@@ -5,10 +5,9 @@ Owns the order of writing and telling, and what becomes of it when the journal f
 """
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from pedelec_core.invocation import Instant, Invocation, Outcome
@@ -46,7 +45,7 @@ class Commits:
         self.failure: JournalError | None = None
         self._journal = journal
         self._now = now
-        self._telling = telling or contextlib.nullcontext()
+        self._telling = telling or nullcontext()
         self._batch = Batch()
         self._changed: dict[str, tuple[Invocation, str]] = {}
         self._may_wait: dict[str, tuple[Invocation, str]] = {}  # what nobody hears of, and no batch awaits

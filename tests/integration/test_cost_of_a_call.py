@@ -101,6 +101,15 @@ def begin(desk: AgentDesk, number: int = 0) -> RunningCall:
     return desk.begin(ToolCallRequest(thread_id=None, tool="move", args_text=f'{{"n":{number}}}'))
 
 
+def settled(hub: Hub, desk: AgentDesk) -> RunningCall:
+    """A call of a new page that has its result."""
+    page, running = CountingPage(hub), begin(desk)
+    hub.commits.commit()
+    page.submit(page.heard[0], "r1")
+    hub.commits.commit()
+    return running
+
+
 async def test_a_call_costs_one_frame_and_two_batches_of_the_journal(
     hub: Hub, journal: CountingJournal
 ) -> None:
@@ -119,11 +128,8 @@ async def test_a_call_costs_one_frame_and_two_batches_of_the_journal(
 
 
 async def test_an_acknowledgement_costs_the_next_call_nothing(hub: Hub, journal: CountingJournal) -> None:
-    page, desk = CountingPage(hub), AgentDesk(hub)
-    running = begin(desk)
-    hub.commits.commit()
-    page.submit(page.heard[0], "r1")
-    hub.commits.commit()
+    desk = AgentDesk(hub)
+    running = settled(hub, desk)
     journal.writes = 0
     running.leave()
     running.acknowledge()
@@ -135,11 +141,7 @@ async def test_an_acknowledgement_costs_the_next_call_nothing(hub: Hub, journal:
 
 
 async def test_an_acknowledgement_is_written_before_long(hub: Hub, journal: CountingJournal) -> None:
-    page, desk = CountingPage(hub), AgentDesk(hub)
-    running = begin(desk)
-    hub.commits.commit()
-    page.submit(page.heard[0], "r1")
-    hub.commits.commit()
+    running = settled(hub, AgentDesk(hub))
     running.leave()
     running.acknowledge()
     journal.written.clear()

@@ -78,6 +78,13 @@ class Page:
         return message
 
 
+async def page_with_session(hub: Hub) -> Page:
+    page = Page(hub)
+    page.create_session()
+    await page.next(Response)
+    return page
+
+
 async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
         while not condition():  # noqa: ASYNC110 - what is waited for has no event
@@ -108,9 +115,7 @@ async def test_a_session_that_is_over_is_forgotten_and_leaves_the_loop_alone(
         limits=CoreLimits(calls=CallLimits(remember_seconds=0.02)),
         times=SessionTimes(end_grace=0.01, loss_grace=0.01),
     )
-    page = Page(hub)
-    page.create_session()
-    await page.next(Response)
+    page = await page_with_session(hub)
     page.desk.closed(page)
     await until(lambda: not hub.sessions)
     for _ in range(10):
@@ -146,9 +151,7 @@ async def test_a_call_is_written_down_before_the_page_hears_of_it_and_its_result
     recorder: Recorder,
 ) -> None:
     hub = Hub(journal=recorder)
-    page = Page(hub)
-    page.create_session()
-    await page.next(Response)
+    page = await page_with_session(hub)
     asking = asyncio.create_task(move(AgentDesk(hub)))
     recorder.heard = lambda: sum(isinstance(each, ToolCall) for each in page.received)
     call = await page.next(ToolCall)
@@ -171,9 +174,7 @@ async def test_while_the_journal_fails_results_are_delivered_and_nothing_new_is_
     recorder: Recorder,
 ) -> None:
     hub = Hub(journal=recorder)
-    page = Page(hub)
-    page.create_session()
-    await page.next(Response)
+    page = await page_with_session(hub)
     desk = AgentDesk(hub)
     asking = asyncio.create_task(move(desk))
     call = await page.next(ToolCall)
@@ -200,9 +201,7 @@ async def test_while_the_journal_fails_results_are_delivered_and_nothing_new_is_
 
 async def test_a_result_that_the_journal_lost_is_told_with_its_invocation(recorder: Recorder) -> None:
     hub = Hub(journal=recorder)
-    page = Page(hub)
-    page.create_session()
-    await page.next(Response)
+    page = await page_with_session(hub)
     desk = AgentDesk(hub)
     cut_off = asyncio.create_task(move(desk))
     call = await page.next(ToolCall)
@@ -325,9 +324,7 @@ async def test_a_retry_is_answered_though_its_tool_is_gone() -> None:
 
 async def test_an_agent_that_is_stopped_still_gets_the_answer_that_it_is_owed() -> None:
     hub = Hub()
-    page = Page(hub)
-    page.create_session()
-    await page.next(Response)
+    page = await page_with_session(hub)
     desk = AgentDesk(hub, LoopLimits(failures=2))
     cut_off = asyncio.create_task(move(desk))
     call = await page.next(ToolCall)
