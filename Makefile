@@ -9,6 +9,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # Files of tests side by side, in their order: browsers come last, and leave no room for another loop.
 SIDE_BY_SIDE = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
+# Of the SDK's unit tests, those that run beside Core's: so that both halves take as long.
+VALUES = $(addprefix tests/unit/sdk/test_,cases.py json_encode.py json_parse.py)
+
 .PHONY: demo test unit unit-core unit-sdk bench screenshots fuzz lint release lock clean
 
 demo: ## Core with the demo page at http://127.0.0.1:$(PORT)/; OPEN=0 opens no browser
@@ -20,14 +23,14 @@ test: ## the whole suite, real browsers included
 	@$(MAKE) --no-print-directory lint
 	@$(PYTHON) -m pytest $(SIDE_BY_SIDE)
 
-unit: ## the unit tests alone, the SDK's beside Core's
+unit: ## the unit tests alone, in two halves side by side
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target unit-core unit-sdk
 
 unit-core:
-	@$(PYTHON) -m pytest -q tests/unit --ignore=tests/unit/sdk
+	@$(PYTHON) -m pytest -q tests/unit/core tests/unit/test_*.py $(VALUES)
 
 unit-sdk:
-	@$(PYTHON) -m pytest -q tests/unit/sdk
+	@$(PYTHON) -m pytest -q tests/unit/sdk $(addprefix --ignore=,$(VALUES))
 
 bench: ## the measurements, as ratios; NAME="…" runs some (python -m bench --list)
 	@scripts/setup.sh test
