@@ -73,7 +73,7 @@ class ApprovalDesk:
         self._waiting: dict[str, Decided] = {}  # by waiter
         self._questions: dict[str, Question] = {}  # by origin
         self._watchers: list[Callable[[], None]] = []
-        self._known = frozenset[str]()
+        self._known = frozenset[str]()  # those that anybody may have been told are approved
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self, *askers: Asker) -> None:
@@ -89,12 +89,18 @@ class ApprovalDesk:
         self._waiting.clear()
 
     def watch(self, watcher: Callable[[], None]) -> None:
-        """Have somebody told whenever origins were approved or revoked."""
+        """Have somebody told whenever origins were revoked."""
         self._watchers.append(watcher)
 
     def is_approved(self, origin: str) -> bool:
         """Whether pages of an origin may do more than ask."""
-        return origin in self._own_origins or self._origins.is_approved(origin)
+        if origin in self._own_origins:
+            return True
+        approved = self._origins.is_approved(origin)
+        if approved:
+            # Whoever asks acts on it: if this is taken back before the next look, that look has to see it.
+            self._known |= {origin}
+        return approved
 
     def ask(self, origin: str, claim: Claim, decided: Decided) -> tuple[str, float]:
         """Have a person asked about an origin.
@@ -107,7 +113,7 @@ class ApprovalDesk:
         """
         waiter = secrets.token_hex(8)
         now = time.monotonic()
-        self._notice_changes(now)  # it may have been revoked a moment ago
+        self._notice_revoked(now)  # it may have been revoked a moment ago
         pending, says_more = self._approvals.ask(origin, claim, waiter, now)
         self._waiting[waiter] = decided
         if says_more:
@@ -190,19 +196,18 @@ class ApprovalDesk:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
         now = time.monotonic()
-        self._notice_changes(now)
+        self._notice_revoked(now)
         for settled in (*self._approvals.settle_approved(self.is_approved, now), *self._approvals.tick(now)):
             self._tell(settled)
 
-    def _notice_changes(self, now: float) -> None:
+    def _notice_revoked(self, now: float) -> None:
         approved = self._origins.all_approved()
-        if approved == self._known:
-            return
-        for revoked in self._known - approved:
-            self._approvals.refuse(revoked, now)
-        self._known = approved
-        for watcher in self._watchers:
-            watcher()
+        revoked, self._known = self._known - approved, approved
+        for origin in revoked:
+            self._approvals.refuse(origin, now)
+        if revoked:
+            for watcher in self._watchers:
+                watcher()
 
 
 def approve_or_say_why(desk: ApprovalDesk, origin: str, *, approve: bool) -> str:

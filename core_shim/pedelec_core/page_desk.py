@@ -189,8 +189,8 @@ class PageDesk:
         else:
             page.answer(message, Response(request_id=request_id, ok=False, error=error.to_wire()))
 
-    def origins_changed(self) -> None:
-        """Origins were approved or revoked: the sessions of those that are not approved are over."""
+    def origins_revoked(self) -> None:
+        """Origins were revoked: the sessions of those that are not approved are over."""
         for session in self._hub.live_sessions():
             if not self._approver.is_approved(session.origin):
                 self._hub.end(session, "revoked")

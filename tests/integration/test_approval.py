@@ -1,5 +1,6 @@
 """A page of another origin asks to be let in, and a person answers: by command, on a page, at a terminal."""
 
+import asyncio
 import contextlib
 import http.client
 import json
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from pedelec.errors import PedelecError
 from pedelec.json_text import JsonObject
 from pedelec.protocol import (
     ApprovalPending,
@@ -26,6 +28,9 @@ from pedelec.protocol import (
     Response,
     ToolCall,
 )
+from pedelec_core.approval_desk import ApprovalDesk
+from pedelec_core.approvals import Claim
+from pedelec_core.origins import OriginStore
 from tests.harness import CoreProcess, PageClient, run_core, tool
 from tests.harness.core_process import WAIT_SECONDS, clean_environment, core_command
 
@@ -154,6 +159,29 @@ def test_revoking_ends_an_origins_sessions_at_once_and_no_others(
     again = stranger.request(RequestApproval(request_id="again", tools=[]))
     assert again.error is not None
     assert again.error["code"] == "APPROVAL_REJECTED"
+
+
+def test_an_approval_that_is_taken_back_at_once_is_missed_by_nobody(tmp_path: Path) -> None:
+    origin = "https://app.example"
+    path = tmp_path / "origins.json"
+
+    async def look() -> str:
+        desk, elsewhere, told = ApprovalDesk(OriginStore(path), ()), OriginStore(path), asyncio.Event()
+        desk.watch(told.set)
+        desk.start()
+        elsewhere.approve(origin)
+        assert desk.is_approved(origin)
+        elsewhere.revoke(origin)
+        assert not desk.is_approved(origin)
+        try:
+            await asyncio.wait_for(told.wait(), WAIT_SECONDS)
+            with pytest.raises(PedelecError) as refused:
+                desk.ask(origin, Claim(), print)
+        finally:
+            desk.close()
+        return refused.value.code
+
+    assert asyncio.run(look()) == "APPROVAL_REJECTED"
 
 
 def test_what_was_revoked_while_no_core_ran_is_over_when_one_starts(core: CoreProcess) -> None:

@@ -227,8 +227,8 @@ class Core:
         site, private = self._options.site, self._state_dir.path
         app = build_app(pages, approvals, inspector, mcp, token, guard, site, private, limits, cork)
         server = _Server(_uvicorn_config(app, limits))
-        approvals.watch(pages.origins_changed)
-        pages.origins_changed()  # what was revoked while no Core ran
+        approvals.watch(pages.origins_revoked)
+        pages.origins_revoked()  # what was revoked while no Core ran
         terminal = self._terminal(approvals)
         approvals.start(terminal)
         async with LocalServer(desk, self._socket_path, mcp.serve_lines, limits):
