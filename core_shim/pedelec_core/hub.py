@@ -268,10 +268,13 @@ class Hub:
         """Set the session's one timer; it may go off early, which does no harm, but never late."""
         due = session.next_due()
         timer = self._timers.get(session.id)
-        if due is None or (timer is not None and timer.when() <= due):
+        if due is not None and timer is not None and timer.when() <= due:
             return
         if timer is not None:
             timer.cancel()
+        if due is None:
+            self._timers.pop(session.id, None)
+            return
         loop = asyncio.get_running_loop()
         delay = max(0.0, due - time.monotonic())
         self._timers[session.id] = loop.call_at(loop.time() + delay, self._tick, session)

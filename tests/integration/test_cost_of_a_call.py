@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -125,6 +126,21 @@ async def test_a_call_costs_one_frame_and_two_batches_of_the_journal(
     running.leave()
     assert page.heard == [call]
     assert journal.writes == 2
+
+
+async def test_a_page_at_rest_wakes_core_for_nothing_but_its_heartbeat(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    call_at, timers = loop.call_at, list[asyncio.TimerHandle]()
+
+    def watched_call_at(*args: Any, **more: Any) -> asyncio.TimerHandle:
+        timers.append(call_at(*args, **more))
+        return timers[-1]
+
+    monkeypatch.setattr(loop, "call_at", watched_call_at)
+    CountingPage(hub)
+    assert len([timer for timer in timers if not timer.cancelled()]) == 1
 
 
 async def test_an_acknowledgement_costs_the_next_call_nothing(hub: Hub, journal: CountingJournal) -> None:
