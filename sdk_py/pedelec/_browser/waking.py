@@ -5,16 +5,30 @@ the seed of `hash()`, which every string in the snapshot has been hashed with.
 """
 
 import asyncio
-import importlib
 import logging
 import os
 import random
 import sys
 import time
+from importlib.machinery import FileFinder
 from typing import Any
 
 from pedelec import json_safe
 from pedelec.tools import define_tool
+
+_model: Any = None
+"""What pydantic is tried out with; None in a snapshot without it."""
+
+
+def make_model() -> None:
+    """Make what pydantic will be tried out with, before the snapshot is taken: to make a class takes long."""
+    global _model
+    import pydantic
+
+    class Probe(pydantic.BaseModel):
+        number: int
+
+    _model = Probe
 
 
 def wake_up(language: str) -> str | None:
@@ -31,8 +45,15 @@ def wake_up(language: str) -> str | None:
     os.environ.pop("PYTHONHASHSEED", None)
     os.environ["LANG"] = f"{language.replace('-', '_')}.UTF-8"
     asyncio.new_event_loop()  # Pyodide makes it the running one
-    importlib.invalidate_caches()
+    _forget_folders()
     return _try_out()
+
+
+def _forget_folders() -> None:
+    """Have folders listed anew. The archive of the standard library is what it was, and long to read."""
+    for finder in sys.path_importer_cache.values():
+        if isinstance(finder, FileFinder):
+            finder.invalidate_caches()
 
 
 def _set_random_state() -> None:
@@ -69,7 +90,7 @@ def _set(module: str, **values: Any) -> None:
 
 def _try_out() -> str | None:
     try:
-        return _try_sdk() or (_try_pydantic() if "pydantic" in sys.modules else None)
+        return _try_sdk() or (None if _model is None else _try_pydantic())
     except Exception as error:  # noqa: BLE001 - whatever it is, the page starts Python in the usual way
         return f"{type(error).__name__}: {error}"
 
@@ -82,15 +103,12 @@ def _try_sdk() -> str | None:
 
 
 def _try_pydantic() -> str | None:
-    import pydantic
+    from pydantic import ValidationError
 
-    class Probe(pydantic.BaseModel):
-        number: int
-
-    if Probe.model_validate_json('{"number": 1}').model_dump() != {"number": 1}:
+    if _model.model_validate_json('{"number": 1}').model_dump() != {"number": 1}:
         return "pydantic reads wrong values"
     try:
-        Probe.model_validate({"number": "none"})
-    except pydantic.ValidationError as error:
+        _model.model_validate({"number": "none"})
+    except ValidationError as error:
         return None if error.error_count() == 1 else "pydantic reports wrong errors"
     return "pydantic accepts wrong values"

@@ -176,11 +176,26 @@
     }
   }
 
+  // What a module imports is asked for when the module has come, and the manifest after them all. Here all are known.
+  const NEEDED = ["loader", "page", "bundle", "python", "restore", "scripts"];
+
+  /** Have the browser fetch side by side what else it would fetch in turn. */
+  function fetchAhead(modules) {
+    const hint = (file, kind) =>
+      Object.assign(document.createElement("link"), { href: new URL(file, here).href, crossOrigin: "", ...kind });
+    document.head.append(
+      hint("runtime/manifest.json", { rel: "preload", as: "fetch" }),
+      ...modules.map((name) => hint(`sdk/${name}.mjs`, { rel: "modulepreload" })),
+    );
+  }
+
   async function boot() {
     try {
       await enter();
+      const plain = here.searchParams.has("plain");
+      fetchAhead(plain ? NEEDED : ["choice", ...NEEDED]);
       // Beside the loader, since it may have to fetch scripts of the page; without it Python starts plainly.
-      const choice = here.searchParams.has("plain") ? null : sdk("choice.mjs").then((module) => module.chooseSnapshot());
+      const choice = plain ? null : sdk("choice.mjs").then((module) => module.chooseSnapshot());
       choice?.catch(() => {}); // told by the loader
       const { boot: bootRuntime } = await sdk("loader.mjs");
       const started = await bootRuntime(choice);

@@ -6,6 +6,7 @@
 
 const WORD = 4; // bytes
 const PAGE_WORDS = 1024;
+const READABLE_FILE = 0o100644; // S_IFREG and its permissions, as in inode(7)
 
 /** The snapshot is none for this Pyodide. */
 export class SnapshotMismatch extends Error {}
@@ -139,14 +140,21 @@ export function wake(pyodide, record, files, language) {
   if (failure !== undefined && failure !== null) throw new SnapshotMismatch(failure);
 }
 
+// Node by node: Pyodide's `FS.writeFile` looks a path up several times, which hundreds of files feel.
 function writeFiles(FS, index, bytes) {
-  const made = new Set();
+  const folders = new Map();
   let at = 0;
-  for (const [name, size] of index) {
-    const folder = name.slice(0, name.lastIndexOf("/"));
-    if (!made.has(folder)) FS.mkdirTree(folder);
-    made.add(folder);
-    FS.writeFile(name, bytes.subarray(at, at + size), { canOwn: true });
+  for (const [path, size] of index) {
+    const slash = path.lastIndexOf("/");
+    const folder = path.slice(0, slash);
+    if (!folders.has(folder)) {
+      FS.mkdirTree(folder);
+      folders.set(folder, FS.lookupPath(folder).node);
+    }
+    const parent = folders.get(folder);
+    const file = parent.node_ops.mknod(parent, path.slice(slash + 1), READABLE_FILE, 0);
+    file.contents = bytes.subarray(at, at + size);
+    file.usedBytes = size;
     at += size;
   }
 }

@@ -42,8 +42,11 @@ def use_sdk() -> None:
 
 def use_typed_tools() -> None:
     """Import and use what pages with typed tools use besides."""
+    from pedelec._browser import waking
+
     _use_pydantic()
     _make_typed_tool()
+    waking.make_model()
 
 
 def _use_pydantic() -> None:
