@@ -60,6 +60,9 @@ class PageConnection(Protocol):
     def close(self, code: int, reason: str) -> None:
         """Close with a WebSocket close code, once everything queued is sent."""
 
+    def batch(self) -> None:
+        """Let messages share frames from now on, in both directions (`pedelec.batches`)."""
+
     def probe(self) -> None:
         """Ask the page's browser for a sign of life (a WebSocket ping); its answer comes to the page desk."""
 

@@ -308,8 +308,11 @@ class PageDesk:
                 core_version="" if stranger else __version__,
                 heartbeat_ms=round(self._heartbeats.interval * 1000),
                 limits={to_camel(name): value for name, value in asdict(limits).items()},
+                batches=message.batches or None,
             )
         )
+        if message.batches:
+            page.connection.batch()
 
     def _is_newest(self, page: ConnectedPage) -> bool:
         """Whether this is the newest connection of its page instance; older ones are closed.

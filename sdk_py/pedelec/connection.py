@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from pedelec import batches
 from pedelec.errors import Code, PedelecError
 from pedelec.heartbeat import Heartbeat, Verdict
 from pedelec.host import Host, Transport
@@ -90,6 +91,8 @@ class Connection:
         self._transport: Transport | None = None
         self._link: _Link | None = None
         self._ready = False
+        self._core_reads_batches = False
+        self._held: list[str] | None = None  # what is sent while a frame of several messages is looked at
         self._closed = False
         self._refusal: PedelecError | None = None
         self._failures = 0
@@ -147,8 +150,12 @@ class Connection:
 
     def send(self, frame: str) -> None:
         """Send a frame if there is a connection."""
-        if self._ready and self._transport is not None:
+        if not self._ready or self._transport is None:
+            return
+        if self._held is None:
             self._transport.send(frame)
+        else:
+            self._held.append(frame)
 
     def close(self) -> None:
         """Close for good. Waiting requests fail."""
@@ -176,7 +183,12 @@ class Connection:
 
     def _opened(self) -> None:
         assert self._transport is not None
-        hello = Hello(protocol=PROTOCOL_VERSION, page_instance_id=self._instance_id, sdk_version=__version__)
+        hello = Hello(
+            protocol=PROTOCOL_VERSION,
+            page_instance_id=self._instance_id,
+            sdk_version=__version__,
+            batches=True,
+        )
         self._transport.send(encode(hello))
 
     def _lost(self, reason: str) -> None:
@@ -261,8 +273,31 @@ class Connection:
 
     # --- frames -----------------------------------------------------------------------------------------
 
-    def _received(self, text: str) -> None:
+    def _received(self, frame: str) -> None:
         self._heartbeat.heard()
+        messages = batches.split(frame)
+        if len(messages) == 1:
+            self._take(frame)
+        else:
+            self._take_all(messages)
+
+    def _take_all(self, messages: list[str]) -> None:
+        """Take the messages of one frame. What is sent to that within this turn shares frames as well."""
+        link = self._link
+        held: list[str] = []
+        self._held = held
+        for text in messages:
+            if self._link is not link:  # closed by what one of them led to
+                break
+            try:
+                self._take(text)
+            except Exception:  # the others are others' business
+                logger.exception("A message from Core could not be dealt with.")
+        self._held = None
+        for frame in batches.join(held) if self._core_reads_batches else held:
+            self.send(frame)
+
+    def _take(self, text: str) -> None:
         try:
             message = decode_from_core(text)
         except ProtocolError as error:
@@ -291,6 +326,7 @@ class Connection:
     def _welcomed(self, message: Welcome) -> None:
         self.limits = _limits(message.limits)
         self.core_instance_id = message.core_instance_id
+        self._core_reads_batches = bool(message.batches)
         self.number += 1
         self._failures = 0
         self._ready = True

@@ -3,10 +3,10 @@
 Owns every message's name, fields and exact JSON, the protocol's version and its default limits. Does no
 I/O and reads no clock; knows neither sessions nor invocations. `docs/protocol.md` is this module in prose.
 
-Each message is a JSON object in one WebSocket text frame; `type` tells which. Fields are `snake_case`
-here and `camelCase` on the wire, by `wire_fields.to_camel` alone. A field whose value is `None` and which
-has a default is left out of the frame; fields unknown to the receiver are ignored, so that either side
-may be newer than the other.
+Each message is a JSON object; `type` tells which. It has a WebSocket text frame for itself, or shares one
+with others (`batches`). Fields are `snake_case` here and `camelCase` on the wire, by `wire_fields.to_camel`
+alone. A field whose value is `None` and which has a default is left out; fields unknown to the receiver are
+ignored, so that either side may be newer than the other.
 """
 
 import json
@@ -56,12 +56,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hello(Message):
-    """First frame of a page. `page_instance_id` lives as long as the loaded page, across reconnects."""
+    """First frame of a page. `page_instance_id` lives as long as the loaded page, across reconnects.
+
+    `batches`: the page reads frames that hold several messages (`pedelec.batches`).
+    """
 
     type: ClassVar[str] = "hello"
     protocol: int
     page_instance_id: str
     sdk_version: str
+    batches: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +192,10 @@ class RequestApproval(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Welcome(Message):
-    """Answer to `hello`. A changed `core_instance_id` tells the page that Core was restarted."""
+    """Answer to `hello`. A changed `core_instance_id` tells the page that Core was restarted.
+
+    `batches`: Core reads several messages in a frame, too; not said to a page that does not.
+    """
 
     type: ClassVar[str] = "welcome"
     protocol: int
@@ -196,6 +203,7 @@ class Welcome(Message):
     core_version: str
     heartbeat_ms: int
     limits: JsonObject
+    batches: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 
 from playwright.async_api import BrowserContext, Page, WebSocketRoute
 
+from pedelec import batches
+from pedelec.json_text import JsonObject
 from tests.chaos.ledger import Ledger
 from tests.chaos.schedules import Act, Faults, Schedule
 
@@ -111,10 +113,8 @@ class BrowserTab:
     def _pass(self, wire: _Wire, load: str, direction: str, text: str) -> None:
         if wire.over:
             return
-        frame = json.loads(text)
-        self._heard.append(f"{direction}: {frame['type']}")
-        self.ledger.frame(load, direction, frame)
-        act = self._faults.meet(direction, frame["type"])
+        acts = [self._met(load, direction, json.loads(message)) for message in batches.split(text)]
+        act = next(filter(None, acts), None)
         to = wire.core_side if direction == "to_core" else wire.page_side
         if act not in {Act.CUT_BEFORE, Act.RELOAD, Act.CRASH}:
             for _ in range(2 if act is Act.DUPLICATE else 1):
@@ -125,6 +125,12 @@ class BrowserTab:
         elif act in {Act.RELOAD, Act.CRASH}:
             wire.over = True
             self._later(self._lose_page(crash=act is Act.CRASH))
+
+    def _met(self, load: str, direction: str, message: JsonObject) -> Act | None:
+        kind = str(message["type"])
+        self._heard.append(f"{direction}: {kind}")
+        self.ledger.frame(load, direction, message)
+        return self._faults.meet(direction, kind)
 
     async def _lose_page(self, *, crash: bool) -> None:
         assert self._page is not None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from pedelec import batches as batches_of_messages
 from pedelec.json_text import JsonObject, JsonValue
 from pedelec.protocol import (
     PROTOCOL_VERSION,
@@ -47,12 +48,21 @@ class PageClient:
         core_url: Core's `http://` address.
         origin: where the page claims to come from (default: Core itself).
         page_instance_id: given to stand for a page that reconnects.
+        batches: whether it reads several messages in a frame.
     """
 
-    def __init__(self, core_url: str, *, origin: str | None = None, page_instance_id: str = "") -> None:
+    def __init__(
+        self,
+        core_url: str,
+        *,
+        origin: str | None = None,
+        page_instance_id: str = "",
+        batches: bool = False,
+    ) -> None:
         self._url = core_url.replace("http", "ws", 1) + "/page"
         self._origin = origin or core_url
         self.page_instance_id = page_instance_id or secrets.token_hex(8)
+        self._batches = batches
         self._ids = itertools.count(1)
         self._unread: list[CoreMessage] = []
         self._closing = contextlib.ExitStack()
@@ -84,7 +94,12 @@ class PageClient:
             )
         )
         self.send(
-            Hello(protocol=PROTOCOL_VERSION, page_instance_id=self.page_instance_id, sdk_version="0.1.0")
+            Hello(
+                protocol=PROTOCOL_VERSION,
+                page_instance_id=self.page_instance_id,
+                sdk_version="0.1.0",
+                batches=self._batches or None,
+            )
         )
         self.welcome = self.receive(Welcome)
 
@@ -101,18 +116,17 @@ class PageClient:
             TimeoutError: none came.
             websockets.exceptions.ConnectionClosed: none can come.
         """
-        for index, message in enumerate(self._unread):
-            if isinstance(message, kind):
-                del self._unread[index]
-                return message
         while True:
+            for index, message in enumerate(self._unread):
+                if isinstance(message, kind):
+                    del self._unread[index]
+                    return message
             frame = self.socket.recv(timeout)
             assert isinstance(frame, str)
-            message = decode_from_core(frame)
-            error_rules.record_envelope(getattr(message, "error", None))
-            if isinstance(message, kind):
-                return message
-            self._unread.append(message)
+            for text in batches_of_messages.split(frame):
+                message = decode_from_core(text)
+                error_rules.record_envelope(getattr(message, "error", None))
+                self._unread.append(message)
 
     def next_id(self) -> str:
         """A request id that was not used yet."""

@@ -70,6 +70,9 @@ class CountingPage:
     def close(self, code: int, reason: str) -> None:
         assert reason == "Core stops"
 
+    def batch(self) -> None:
+        raise AssertionError("it has not said so")
+
     def probe(self) -> None:
         raise AssertionError("it answers")
 

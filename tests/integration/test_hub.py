@@ -58,6 +58,9 @@ class Page:
     def close(self, code: int, reason: str) -> None:
         self.closed_with = (code, reason)
 
+    def batch(self) -> None:
+        raise AssertionError("it has not said so")
+
     def probe(self) -> None:
         self.probes += 1
 

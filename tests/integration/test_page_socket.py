@@ -1,17 +1,32 @@
 """The page socket: who may open it, and what a misbehaving page brings upon itself and nobody else."""
 
+import json
 import socket
 from contextlib import AbstractContextManager, suppress
+from typing import Any
 
 import pytest
 from websockets import Origin
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from pedelec import batches
 from pedelec.errors import Code
 from pedelec.json_text import JsonObject
-from pedelec.protocol import CheckArgs, ErrorEvent, Limits, OfferTools, Ping, Pong, Response, ToolCall
+from pedelec.protocol import (
+    PROTOCOL_VERSION,
+    CheckArgs,
+    ErrorEvent,
+    Limits,
+    OfferTools,
+    Ping,
+    Pong,
+    Response,
+    ToolCall,
+    encode,
+)
 from tests.harness import CoreProcess, PageClient, tool
+from tests.harness.core_process import WAIT_SECONDS
 
 APPROVED = "https://app.example"
 
@@ -116,6 +131,49 @@ def test_a_frame_that_is_too_large_ends_its_own_connection_alone(core: CoreProce
     running = core.start_cli("tool-call", "probe", "{}")
     page.submit(page.receive(ToolCall), "alive")
     assert running.finish().json["result"] == "alive"
+
+
+def said_in(frame: str | bytes) -> list[Any]:
+    return [json.loads(message) for message in str(frame).split("\n")]
+
+
+def greeted(connection: ClientConnection, **more: object) -> Any:
+    """Say hello; the welcome."""
+    hello = {"type": "hello", "protocol": PROTOCOL_VERSION, "pageInstanceId": "batches", "sdkVersion": "0"}
+    connection.send(json.dumps(hello | more))
+    (welcome,) = said_in(connection.recv(WAIT_SECONDS))
+    return welcome
+
+
+PINGS = "\n".join(encode(Ping(id=number)) for number in range(batches.MOST_MESSAGES))
+
+
+def test_messages_that_share_a_frame_are_answered_in_one(core: CoreProcess) -> None:
+    with page_socket(core, core.url) as connection:
+        assert greeted(connection, batches=True)["batches"] is True
+        connection.send(PINGS)
+        pongs = [{"type": "pong", "id": number} for number in range(batches.MOST_MESSAGES)]
+        assert said_in(connection.recv(WAIT_SECONDS)) == pongs
+
+
+def test_a_page_that_has_not_said_that_it_reads_them_neither_gets_nor_sends_such_frames(
+    core: CoreProcess,
+) -> None:
+    with page_socket(core, core.url) as connection:
+        assert "batches" not in greeted(connection)
+        connection.send(PINGS)
+        (error,) = said_in(connection.recv(WAIT_SECONDS))
+        assert error["error"]["code"] == Code.SDK_PROTOCOL_ERROR
+
+
+def test_more_messages_than_may_share_a_frame_are_no_message(core: CoreProcess) -> None:
+    with page_socket(core, core.url) as connection:
+        greeted(connection, batches=True)
+        connection.send(f"{PINGS}\n{encode(Ping(id=9))}")
+        (error,) = said_in(connection.recv(WAIT_SECONDS))
+        assert error["error"]["code"] == Code.SDK_PROTOCOL_ERROR
+        connection.send(encode(Ping(id=10)))
+        assert said_in(connection.recv(WAIT_SECONDS)) == [{"type": "pong", "id": 10}]
 
 
 def test_text_that_is_not_utf8_ends_its_own_connection_alone(core: CoreProcess, page: PageClient) -> None:

@@ -43,6 +43,9 @@ class _Connection:
     def close(self, _code: int, reason: str) -> None:
         self._transport.core_close(reason)
 
+    def batch(self) -> None:
+        """It has not said that it reads batches."""
+
     def probe(self) -> None:
         """A browser would answer; nobody here asks."""
 

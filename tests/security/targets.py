@@ -55,6 +55,9 @@ class _Page:
     def close(self, code: int, reason: str) -> None:
         self.is_open = False
 
+    def batch(self) -> None:
+        pass
+
     def probe(self) -> None:
         pass
 

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from pedelec import batches
 from pedelec.errors import Code
 from pedelec.json_text import JsonObject
 from pedelec.protocol import (
@@ -217,6 +218,18 @@ def test_a_page_that_sends_too_fast_is_told_and_read_more_slowly_and_nothing_is_
         assert "500 frames a second" in str(told["message"])
         assert [flood.receive(Pong).id for _ in range(400)] == list(range(400))
         assert len(re.findall(r"page \w+ sends too fast", core.log)) == 1
+
+
+def test_messages_that_share_frames_are_counted_one_by_one(tmp_path: Path) -> None:
+    pings = [encode(Ping(id=number)) for number in range(400)]
+    with (
+        CoreProcess(tmp_path / "state", *limits(frames_per_second=500, frames_at_once=100)) as core,
+        PageClient(core.url, batches=True) as flood,
+    ):
+        for frame in batches.join(pings):
+            flood.socket.send(frame)
+        assert flood.receive(ErrorEvent).error["code"] == Code.TOO_MANY_REQUESTS
+        assert [flood.receive(Pong).id for _ in pings] == list(range(400))
 
 
 # --- HTTP ----------------------------------------------------------------------------------------------

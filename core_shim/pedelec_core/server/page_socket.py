@@ -16,6 +16,7 @@ from typing import Final, Protocol
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from pedelec import batches
 from pedelec.errors import Code, PedelecError
 from pedelec.protocol import ErrorEvent, encode
 from pedelec_core.hub import PageConnection
@@ -92,19 +93,25 @@ class PageSocket:
         self._pace = pace
         self._limits = limits
         self._cork = cork
+        self._unsent: list[str] = []
+        self._batches = False
+        self._uncounted = 0  # messages that came in the frame of another
         self._closing: asyncio.Task[None] | None = None
         self._closed = False
 
     def send(self, text: str) -> None:
-        """Send a frame; it is dropped where the connection is over."""
+        """Send a message; it is dropped where the connection is over."""
         if self._closed:
             return
-        self._protocol.add_text(text)
+        self._unsent.append(text)
         if not self._cork.holds(self):
             self.flush()
 
     def flush(self) -> None:
         """Send what was held back."""
+        messages, self._unsent = self._unsent, []
+        for frame in batches.join(messages) if self._batches else messages:
+            self._protocol.add_text(frame)
         self._protocol.flush()
         self._cut_if_unread()
 
@@ -118,6 +125,10 @@ class PageSocket:
         if not self._closed:
             self._closed = True
             self._closing = asyncio.create_task(self._close(code, reason))
+
+    def batch(self) -> None:
+        """Let messages share frames from now on, in both directions."""
+        self._batches = True
 
     def probe(self) -> None:
         """Have the page's browser answer."""
@@ -144,7 +155,8 @@ class PageSocket:
     def _count(self, frames: int, size: int) -> float:
         if self._closed:
             return 0  # what still comes is thrown away, up to the other side's goodbye
-        wait = self._pace.spend(frames, size, time.monotonic())
+        wait = self._pace.spend(frames + self._uncounted, size, time.monotonic())
+        self._uncounted = 0
         if self._pace.is_new:
             _log.warning("page %s sends too fast: it is read more slowly", self.id)
             self.send(encode(ErrorEvent(error=self._pace.too_fast(wait).to_wire())))
@@ -155,12 +167,19 @@ class PageSocket:
             return
         try:
             if isinstance(message, str):
-                desk.frame(self, message)
+                self._received_text(desk, message)
             else:
                 self._refuse_binary()
         except Exception:  # noqa: BLE001 — whatever it was, it ends this connection and no other
             _log.exception("page %s: the connection failed", self.id)
             self.close(CLOSE_INTERNAL_ERROR, "internal error")
+
+    def _received_text(self, desk: FrameDesk, frame: str) -> None:
+        messages = batches.split(frame) if self._batches else [frame]
+        self._uncounted += len(messages) - 1
+        for message in messages:
+            if not self._closed:
+                desk.frame(self, message)
 
     async def _close(self, code: int, reason: str) -> None:
         with contextlib.suppress(WebSocketDisconnect):

@@ -66,6 +66,9 @@ class Page:
     def close(self, code: int, reason: str) -> None:
         assert reason == "Core stops"
 
+    def batch(self) -> None:
+        pass
+
     def probe(self) -> None:
         pass
 

@@ -22,6 +22,8 @@ class ScriptedCore:
         answers: by request type, what makes the frame that answers it (None: no answer).
         refuse_connections: say no to new connections.
         heartbeat_ms: the interval that it announces.
+        batches: whether it reads several messages in a frame.
+        frame_sizes: how many messages each frame of the page held.
     """
 
     def __init__(self) -> None:
@@ -29,6 +31,8 @@ class ScriptedCore:
         self.transports: list[MemoryTransport] = []
         self.refuse_connections = False
         self.heartbeat_ms = 10_000
+        self.batches = False
+        self.frame_sizes: list[int] = []
         self.limits: Json = {"maxResultBytes": 1024 * 1024}
         self.answers: dict[str, Callable[[Json], Json | None]] = {
             "create_session": lambda frame: ok(frame, sessionId="s1"),
@@ -54,6 +58,12 @@ class ScriptedCore:
             transport.core_open()
 
     def _received(self, text: str) -> None:
+        messages = text.split("\n")
+        self.frame_sizes.append(len(messages))
+        for message in messages:
+            self._take(message)
+
+    def _take(self, text: str) -> None:
         frame = json.loads(text)
         self.frames.append(frame)
         self._arrived.set()
@@ -73,14 +83,21 @@ class ScriptedCore:
                 "coreVersion": "0",
                 "heartbeatMs": self.heartbeat_ms,
                 "limits": self.limits,
+                "batches": self.batches,
             }
         )
 
-    def send(self, frame: Json) -> None:
-        self.transport.core_send(json.dumps(frame))
+    def send(self, *messages: Json) -> None:
+        """Send a frame, of one message or of several."""
+        self.transport.core_send("\n".join(map(json.dumps, messages)))
 
     def send_call(self, tool: str = "probe_tool", args: object = None, **fields: object) -> str:
         """Send a call; returns its id."""
+        call = self.call_message(tool, args, **fields)
+        self.send(call)
+        return str(call["toolRequestId"])
+
+    def call_message(self, tool: str = "probe_tool", args: object = None, **fields: object) -> Json:
         number = next(self._numbers)
         call: Json = {
             "type": "tool_call",
@@ -93,8 +110,7 @@ class ScriptedCore:
             "timeoutMs": 60_000,
             "args": {} if args is None else args,
         }
-        self.send(call | fields)
-        return str((call | fields)["toolRequestId"])
+        return call | fields
 
     async def result_of(self, tool_request_id: str) -> Any:
         """The one result of a call. Fails where there is none in time, or a second one."""

@@ -49,6 +49,10 @@ FROM_PAGE: list[tuple[Message, str]] = [
         '{"type":"hello","protocol":1,"pageInstanceId":"p-1","sdkVersion":"0.1.0"}',
     ),
     (
+        Hello(protocol=1, page_instance_id="p-1", sdk_version="0.1.0", batches=True),
+        '{"type":"hello","protocol":1,"pageInstanceId":"p-1","sdkVersion":"0.1.0","batches":true}',
+    ),
+    (
         CreateSession(
             request_id="r1", guidance="g", tools=[TOOL], auto_end_on_disconnect=True, app_name="Board"
         ),
@@ -157,6 +161,13 @@ FROM_CORE: list[tuple[Message, str]] = [
         (
             '{"type":"welcome","protocol":1,"coreInstanceId":"c","coreVersion":"0.1.0","heartbeatMs":10,'
             '"limits":{"maxDepth":100}}'
+        ),
+    ),
+    (
+        Welcome(protocol=1, core_instance_id="c", core_version="0", heartbeat_ms=10, limits={}, batches=True),
+        (
+            '{"type":"welcome","protocol":1,"coreInstanceId":"c","coreVersion":"0","heartbeatMs":10,'
+            '"limits":{},"batches":true}'
         ),
     ),
     (
