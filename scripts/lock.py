@@ -1,12 +1,13 @@
 """`make lock`: resolve every dependency anew and write the locks, with hashes and without addresses.
 
-Writes requirements.lock (this machine's side), scripts/uv.lock (the resolver itself), and, beside the code
-of the bundle, page_wheels.lock and node.lock. Runs in the virtual environment. A lock that cannot be resolved
+Writes requirements.lock (this machine's side), scripts/uv.lock (the resolver itself), beside the code of the
+bundle page_wheels.lock and node.lock, and the tests' jupyterlite.lock. Runs in the virtual environment. A lock that cannot be resolved
 stays as it was.
 """
 
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from pedelec_core.runtime.digests import sha256_file
@@ -17,6 +18,9 @@ from pedelec_core.runtime.process import ProgramError, run
 
 ROOT = Path(__file__).resolve().parents[1]
 UV_LOCK = ROOT / "scripts" / "uv.lock"
+JUPYTERLITE_LOCK = ROOT / "tests" / "browser" / "jupyterlite.lock"
+JUPYTERLITE = ("--no-deps", "jupyterlite-core", "jupyterlite-pyodide-kernel")
+JUPYTERLITE_KERNEL_NEEDS = ("ipython", "comm", "jedi")
 OLDEST_PYTHON = "3.12"
 
 _HEADER = "# Written by `make lock`.\n"
@@ -37,7 +41,8 @@ def main() -> int:
                 ROOT / "core_shim" / "pyproject.toml",
             ]
             _compile(uv, ROOT / "requirements.lock", [*sources, "--no-emit-package", "pedelec"])
-        _lock_page_wheels()
+        _lock_page_wheels(PAGE_WHEELS_LOCK, PAGE_PACKAGES)
+        _lock_page_wheels(JUPYTERLITE_LOCK, JUPYTERLITE, JUPYTERLITE_KERNEL_NEEDS)
     except ProgramError as error:
         print(error, file=sys.stderr)
         return 1
@@ -65,13 +70,14 @@ def _compile(uv: Path, lock: Path, sources: list[str | Path], requirement: str =
         lock.write_text(_HEADER + fresh.read_text(encoding="utf-8"), encoding="utf-8")
 
 
-def _lock_page_wheels() -> None:
+def _lock_page_wheels(lock: Path, *downloads: Sequence[str]) -> None:
     """Pin exactly the files that the page loads, not every file of each release."""
-    print(f"resolving {PAGE_WHEELS_LOCK.name} …", flush=True)
+    print(f"resolving {lock.name} …", flush=True)
     with tempfile.TemporaryDirectory() as temporary:
-        run_pip(["download", *PAGE_TARGET, "--dest", temporary, *PAGE_PACKAGES])
+        for packages in downloads:
+            run_pip(["download", *PAGE_TARGET, "--dest", temporary, *packages])
         lines = [_pin(wheel) for wheel in sorted(Path(temporary).iterdir())]
-    PAGE_WHEELS_LOCK.write_text(_HEADER + "".join(lines), encoding="utf-8")
+    lock.write_text(_HEADER + "".join(lines), encoding="utf-8")
 
 
 def _pin(wheel: Path) -> str:

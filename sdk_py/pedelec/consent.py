@@ -14,7 +14,7 @@ from pedelec import forms
 from pedelec.asking import Asked, denied, desk_of
 from pedelec.calls import as_awaitable
 from pedelec.context import ToolContext
-from pedelec.errors import Code, PedelecError
+from pedelec.errors import Code, Effects, PedelecError, ToolError
 from pedelec.forms import Form
 from pedelec.handlers import Bound
 from pedelec.host import Dialog, Host
@@ -122,9 +122,10 @@ class Consent:
             schema=form.schema,
             **more,
         )
-        asked = Asked(
-            question=question, form=form, ctx=ctx, dialog=self._dialog(form, ctx), send=self._asker.send
-        )
+        dialog = self._dialog(form, ctx)
+        if not dialog.can_show:
+            raise _nothing_to_show_on(kind)
+        asked = Asked(question=question, form=form, ctx=ctx, dialog=dialog, send=self._asker.send)
         self._waiting[ctx.tool_request_id] += 1
         self._changed()
         try:
@@ -142,6 +143,14 @@ class Consent:
         if handler is None:
             return asker.host.dialog
         return OwnDialog(handler=handler, form=form, ctx=ctx, host=asker.host, start=asker.start)
+
+
+def _nothing_to_show_on(kind: Kind) -> PedelecError:
+    return ToolError.not_configured(
+        "a way to ask the user from a web worker",
+        "In the Python that offers the tool, give `client.on_question` a handler: a worker shows no dialog.",
+        effects=Effects.NONE if kind == "approval" else Effects.UNKNOWN,
+    )
 
 
 def form_of(message: object, options: Any, schema: Any, name: object) -> Form:

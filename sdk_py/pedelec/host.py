@@ -50,6 +50,10 @@ class Transport(Protocol):
 class Dialog(Protocol):
     """What puts a question before the person at the page. Shows one at a time."""
 
+    @property
+    def can_show(self) -> bool:
+        """Whether there is anything here to show a question on: a web worker has nothing."""
+
     def open(self, question: Question, answered: Callable[[Answer | None], None]) -> Callable[[], None]:
         """Show a question. Returns what takes it away again, which is called once, answered or not.
 
@@ -111,11 +115,14 @@ class Host(Protocol):
         """Core's address as an `http://host:port` URL, from where the loader came from.
 
         Raises:
-            PedelecError: `CORE_RUNTIME_UNAVAILABLE` where no loader ran.
+            PedelecError: `CORE_RUNTIME_UNAVAILABLE` where no loader ran: then the address has to be given.
         """
 
     def is_hidden(self) -> bool:
-        """Whether nobody can see the page now: its tab is in the background, its window minimised."""
+        """Whether nobody can see the page now: its tab is in the background, its window minimised.
+
+        Nobody ever sees a web worker.
+        """
 
     def watch_visibility(self, changed: Callable[[], None]) -> None:
         """Have somebody told, from now on, when `is_hidden` changes."""

@@ -35,6 +35,7 @@ class OwnDialog:
     ctx: ToolContext
     host: Host
     start: Callable[[Coroutine[Any, Any, None]], None]
+    can_show: bool = True
 
     def open(self, question: Question, answered: Callable[[Answer | None], None]) -> Callable[[], None]:
         over = CancelSignal()

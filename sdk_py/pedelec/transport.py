@@ -100,12 +100,14 @@ class MemoryDialog:
         shown: every question that was shown, in order.
         now: the one that is shown now, if one is.
         is_broken: whether nothing can be shown.
+        can_show: as `host.Dialog` has it.
     """
 
     def __init__(self) -> None:
         self.shown: list[Question] = []
         self.now: Question | None = None
         self.is_broken = False
+        self.can_show = True
         self._answered: Callable[[Answer | None], None] = lambda _answer: None
 
     def open(self, question: Question, answered: Callable[[Answer | None], None]) -> Callable[[], None]:

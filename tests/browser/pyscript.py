@@ -16,4 +16,4 @@ def put_pyscript(site: Path) -> None:
     build = work_dir()
     packages = install_node_packages(ensure_node(build), Path(__file__).parent / "attach", build / "attach")
     for name in ("@pyscript/core/dist", "pyodide"):
-        shutil.copytree(packages / "node_modules" / name, site / "installed" / name)
+        shutil.copytree(packages / "node_modules" / name, site / "installed" / name, dirs_exist_ok=True)

@@ -17,6 +17,10 @@ _open: dict[int, Callable[[Answer | None], None]] = {}
 class BrowserDialog:
     """Implements `host.Dialog`."""
 
+    @property
+    def can_show(self) -> bool:
+        return border.has_document
+
     def open(self, question: Question, answered: Callable[[Answer | None], None]) -> Callable[[], None]:
         key = next(_keys)
         _open[key] = answered

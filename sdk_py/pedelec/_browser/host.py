@@ -7,36 +7,35 @@ from typing import Any
 
 from pedelec._browser import visibility, web_socket
 from pedelec._browser.dialog import BrowserDialog
+from pedelec._browser.joining import Joining
 from pedelec._browser.js_handlers import JsHandler
 from pedelec._browser.outcome import read_outcome
-from pedelec._browser.page import JsProxy, border, is_function, is_thenable, js_null
+from pedelec._browser.page import JsProxy, border, is_connected, is_function, is_thenable, js_null
 from pedelec.errors import PedelecError
 from pedelec.host import Handler, ModelContext, Transport, TransportListener
 from pedelec.json_text import RawJson
 
 
 class BrowserHost:
-    """Implements `host.Host`; one for each loaded page (`browser_host`).
-
-    Raises:
-        PedelecError: `CORE_RUNTIME_UNAVAILABLE` where no loader connected this Python to the page.
-    """
+    """Implements `host.Host`; one for each loaded page (`browser_host`)."""
 
     def __init__(self) -> None:
-        self._core_url = border.core_url
+        self._joining = Joining()
         self.page_instance_id = secrets.token_urlsafe(16)
         self.dialog = BrowserDialog()
 
     def default_core_url(self) -> str:
-        return self._core_url
+        return border.core_url
 
     def connect(self, core_url: str, listener: TransportListener) -> Transport:
-        invitation = border.invitation(core_url)
-        if invitation is None:
-            return web_socket.connect(core_url, listener)
-        return web_socket.InvitedTransport(invitation, core_url, listener)
+        if is_connected():
+            return _connect(core_url, listener)
+        joined = self._joining.join(core_url)
+        return web_socket.LaterTransport(joined, lambda: _connect(core_url, listener), listener)
 
     async def explain_unreachable(self, core_url: str) -> PedelecError | None:
+        if not is_connected():
+            return self._joining.obstacle
         envelope = await border.explain(core_url)
         return PedelecError.from_wire(json.loads(envelope)) if envelope else None
 
@@ -65,6 +64,13 @@ class BrowserHost:
 
     def adapt_awaitable(self, value: object) -> Awaitable[Any] | None:
         return _awaited(value) if is_thenable(value) else None
+
+
+def _connect(core_url: str, listener: TransportListener) -> Transport:
+    invitation = border.invitation(core_url)
+    if invitation is None:
+        return web_socket.connect(core_url, listener)
+    return web_socket.LaterTransport(invitation, lambda: web_socket.connect(core_url, listener), listener)
 
 
 async def _awaited(promise: Any) -> Any:

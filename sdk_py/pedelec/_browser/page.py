@@ -1,9 +1,12 @@
 """What the page offers, typed: the JavaScript names that this package uses, and nothing else.
 
-Every import of `js`, `pyodide` and `_pedelec_js` in the SDK stands here. Importing this module touches
-nothing of JavaScript: it happens when the memory snapshot is made, far from any page.
+Every import of `js`, `pyodide`, `pyodide_js` and `_pedelec_js` in the SDK stands here. Importing this module
+touches nothing of JavaScript: it happens when the memory snapshot is made, far from any page.
 """
 
+import importlib.util
+import json
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, cast
 
@@ -65,6 +68,8 @@ class Border(Protocol):
     """The module `_pedelec_js`, made by the loader (`connect` in bridge.mjs)."""
 
     core_url: str
+    has_document: bool
+    """False in a web worker."""
 
     def open_socket(
         self, url: str, inbox: Proxy, opened: Proxy, received: Proxy, received_large: Proxy, closed: Proxy
@@ -176,7 +181,8 @@ class _LazyBorder:
         except ImportError:
             raise PedelecError(
                 Code.CORE_RUNTIME_UNAVAILABLE,
-                "No loader connected this Python to its page. Load pedelec.js from Core and "
+                "No loader connected this Python to its page. Give Core's address, as "
+                '`Pedelec("http://127.0.0.1:7420")`; or load pedelec.js from Core and '
                 "`await pedelec.attach(pyodide)` before Python uses Pedelec.",
             ) from None
         value = getattr(_pedelec_js, name)
@@ -189,6 +195,56 @@ JsProxy: type = pyodide.ffi.JsProxy
 Promised: Any = pyodide.webloop.PyodideFuture
 """The future that stands for a JavaScript promise in `await`."""
 js_null: object = pyodide.ffi.jsnull
+
+
+def is_connected() -> bool:
+    """Whether a loader has connected this Python to its page, or `attach` has."""
+    return "_pedelec_js" in sys.modules or importlib.util.find_spec("_pedelec_js") is not None
+
+
+def origin() -> str:
+    """The origin of the page, or of the worker."""
+    import js  # type: ignore[import-not-found]
+
+    return cast(str, js.location.origin)
+
+
+async def attach(core_url: str) -> None:
+    """Connect this Python to its page, or worker, with the JavaScript that Core serves.
+
+    Raises:
+        PedelecError: as `pedelec.attach` in JavaScript says; `CORE_RUNTIME_UNAVAILABLE` where it did not load.
+    """
+    import pyodide_js  # type: ignore[import-not-found]
+
+    load = pyodide.code.run_js("(url) => import(url)")
+    try:
+        loader = await load(f"{core_url}/pedelec.mjs?attach")
+        await loader.attach(pyodide_js)
+    except pyodide.ffi.JsException as error:
+        envelope = pyodide.code.run_js("(error) => error.code && JSON.stringify(error)")(error)
+        if isinstance(envelope, str):
+            raise PedelecError.from_wire(json.loads(envelope)) from None
+        raise PedelecError(
+            Code.CORE_RUNTIME_UNAVAILABLE,
+            f"The JavaScript of Core at {core_url} did not load: {error}",
+            details={"cause": str(error)},
+        ) from None
+
+
+async def answers(url: str, **options: str) -> bool:
+    """Whether a request gets an answer that this origin may have.
+
+    Args:
+        url: where. options: those of `fetch`.
+    """
+    import pyodide.http  # type: ignore[import-not-found]  # where something is amiss
+
+    try:
+        await pyodide.http.pyfetch(url, cache="no-store", credentials="omit", **options)
+    except OSError:
+        return False
+    return True
 
 
 def limit_border() -> None:

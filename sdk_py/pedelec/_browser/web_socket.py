@@ -1,8 +1,7 @@
 """The page's WebSocket to Core as the SDK's transport."""
 
 import asyncio
-import contextlib
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from pedelec._browser.page import Bytes, create_proxy, open_socket
@@ -32,13 +31,23 @@ class NoTransport:
         """Do nothing: `closed` is on its way."""
 
 
-class InvitedTransport:
-    """A connection that begins once the page may ask for it. Implements `host.Transport`."""
+class LaterTransport:
+    """A connection that begins once something else has happened. Implements `host.Transport`.
 
-    def __init__(self, invitation: Awaitable[Any], core_url: str, listener: TransportListener) -> None:
+    Args:
+        awaited: what has to happen first. Where it raises `OSError` there will be no connection; of anything
+            else that keeps it from happening connecting will show the effect.
+        connect: makes the connection then.
+        listener: that of the connection.
+    """
+
+    def __init__(
+        self, awaited: Awaitable[Any], connect: Callable[[], Transport], listener: TransportListener
+    ) -> None:
+        self._connect = connect
         self._listener = listener
         self._opened: Transport | None = None
-        self._waiting = asyncio.ensure_future(self._open(invitation, core_url))
+        self._waiting = asyncio.ensure_future(self._open(awaited))
 
     def send(self, text: str) -> None:
         if self._opened is not None:
@@ -51,10 +60,16 @@ class InvitedTransport:
             self._waiting.cancel()
             asyncio.get_running_loop().call_soon(self._listener.closed, "closed by the page")
 
-    async def _open(self, invitation: Awaitable[Any], core_url: str) -> None:
-        with contextlib.suppress(Exception):  # whatever kept the page from being asked, connecting shows it
-            await invitation
-        self._opened = connect(core_url, self._listener)
+    async def _open(self, awaited: Awaitable[Any]) -> None:
+        try:
+            await awaited
+        except OSError as error:
+            self._opened = NoTransport()
+            self._listener.closed(str(error))
+            return
+        except Exception:  # noqa: BLE001, S110 - as above
+            pass
+        self._opened = self._connect()
 
 
 class WebSocketTransport:

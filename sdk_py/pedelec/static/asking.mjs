@@ -37,7 +37,8 @@ export class Asking {
   }
 }
 
-export const isHidden = () => globalThis.document?.visibilityState === "hidden";
+/** Whether nobody can see the page now; a worker has none. */
+export const isHidden = () => (globalThis.document?.visibilityState ?? "hidden") === "hidden";
 
 /** Call back whenever the page is hidden or shown. */
 export function watchVisibility(changed) {

@@ -93,6 +93,7 @@ export function connect(pyodide) {
   const asking = new Asking();
   pyodide.registerJsModule("_pedelec_js", {
     core_url: page.coreUrl,
+    has_document: globalThis.document !== undefined,
     open_socket: openSocket,
     limit: (maxBytes, maxDepth) => calls.limit(maxBytes, maxDepth),
     encode: (value) => calls.outcomeOf(value),

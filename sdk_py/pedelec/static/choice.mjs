@@ -24,6 +24,7 @@ export const looksTyped = (source) => TYPED.some((pattern) => pattern.test(sourc
  *     that does not come to its end longer than for the rest that the start needs, and a second
  */
 export function chooseSnapshot() {
+  if (globalThis.document === undefined) return async () => "light"; // a worker has no such scripts
   const { promise, resolve } = Promise.withResolvers();
   const look = async (element) => {
     if (looksTyped(await sourceOf(element)) || packagesOf(element).some(looksTyped)) resolve("full");

@@ -97,9 +97,10 @@
 
   /**
    * Wait, where the browser would ask the person, until the person does something on the page: a question out of
-   * nowhere is refused. Null where there is nothing to wait for.
+   * nowhere is refused. Null where there is nothing to wait for; in a worker nobody does anything.
    */
   function invitation(coreUrl) {
+    if (globalThis.document === undefined) return null;
     const isAsked = globalThis.isSecureContext && !isLoopback(location) && location.origin !== coreUrl;
     return isAsked && globalThis.navigator.userActivation?.isActive !== true ? gesture() : null;
   }
@@ -179,7 +180,7 @@
     }
 
     #ask() {
-      const { tools, appName = document.title } = this.#claim;
+      const { tools, appName = globalThis.document?.title } = this.#claim;
       const described = tools.map(({ name, description }) => ({ name, description }));
       this.#send({ type: "request_approval", requestId: `a${++this.#lastId}`, tools: described, appName });
     }

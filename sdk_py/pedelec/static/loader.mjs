@@ -3,7 +3,7 @@
 // Owns the order of the start, which of its ways it goes, and its progress events. Nothing here outlives the
 // start except the `Runtime` that it hands back.
 
-import { Bundle, checkWebAssembly } from "./bundle.mjs";
+import { Bundle, checkWebAssembly, unavailable } from "./bundle.mjs";
 import { page } from "./page.mjs";
 import { startFromSnapshot, startPlainly } from "./python.mjs";
 
@@ -68,11 +68,21 @@ async function attachOnce(pyodide) {
   const bundle = await Bundle.fetch(page.coreUrl);
   const face = fetchFace();
   report("sdk", 0, 1);
-  // Not with micropip: the page's own Pyodide would fetch that from its own source, which may not be Core.
-  const wheel = await bundle.bytes(bundle.sdkFor(pyodide.version));
-  pyodide.unpackArchive(wheel, "wheel");
+  if (!hasSdk(pyodide)) {
+    // Not with micropip: the page's own Pyodide would fetch that from its own source, which may not be Core.
+    const wheel = await bundle.bytes(bundle.sdkFor(pyodide.version));
+    pyodide.unpackArchive(wheel, "wheel");
+  }
   report("sdk", 1, 1);
   return runtimeOf(pyodide, await face);
+}
+
+// What Python has imported stays: another wheel on top of it would be half of each.
+function hasSdk(pyodide) {
+  const version = pyodide.runPython("import sys; getattr(sys.modules.get('pedelec'), '__version__', '')");
+  if (version === "" || version === page.version) return version !== "";
+  const remedy = "Install the SDK from that Core, and restart this Python.";
+  throw unavailable(`This Python uses version ${version} of the SDK, Core at ${page.coreUrl} has ${page.version}. ${remedy}`);
 }
 
 function runtimeOf(pyodide, { connect, kitOf, contentOf, runScripts }) {

@@ -85,7 +85,7 @@
   }
 
   const refusals = [];
-  globalThis.document?.addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective, disposition }) => {
+  (globalThis.document ?? globalThis).addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective, disposition }) => {
     if (disposition === "enforce") refusals.push({ blockedURI, directive: effectiveDirective });
     if (refusals.length > 100) refusals.shift();
   });
@@ -145,8 +145,10 @@
   function doorway() {
     const found = globalThis[Symbol.for("pedelec.doorway")];
     if (found !== undefined) return Promise.resolve(found);
+    const { href: src } = new URL("sdk/doorway.js", here);
+    if (globalThis.document === undefined) return import(src).then(doorway); // a worker has no tags
     return new Promise((resolve, reject) => {
-      const element = Object.assign(document.createElement("script"), { src: new URL("sdk/doorway.js", here) });
+      const element = Object.assign(document.createElement("script"), { src });
       element.addEventListener("load", () => resolve(globalThis[Symbol.for("pedelec.doorway")]));
       element.addEventListener("error", () => reject(new Error(`${element.src} did not load`)));
       document.head.append(element);

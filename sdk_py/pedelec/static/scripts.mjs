@@ -10,8 +10,9 @@ const SELECTOR = 'script[type="text/pedelec"]';
 const fetched = new WeakMap(); // element → { url, source }
 const quiet = { messageCallback: () => {} };
 
-/** Run the scripts that the document has now or gets later. Resolves when those it has now have run. */
+/** Run the scripts that the document has now or gets later. Resolves when those it has now have run: at once in a worker. */
 export async function runScripts(pyodide, bridge) {
+  if (globalThis.document === undefined) return undefined;
   await readyToRun();
   const queue = new Queue(pyodide, bridge);
   queue.take(scriptsSoFar());

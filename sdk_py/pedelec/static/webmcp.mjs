@@ -17,6 +17,7 @@ import { textOf } from "./describe.mjs";
  * @returns {Promise<ModelContext | undefined>} undefined where the browser lacks the API
  */
 export async function open(polyfill, outcomeOf, called, cancelled, changed) {
+  if (globalThis.document === undefined) return undefined; // in a worker
   if (document.modelContext === undefined && polyfill) {
     const { install } = await import("./webmcp-polyfill.mjs");
     install(document);
