@@ -1,8 +1,8 @@
 """`make lock`: resolve every dependency anew and write the locks, with hashes and without addresses.
 
 Writes requirements.lock (this machine's side), scripts/uv.lock (the resolver itself), beside the code of the
-bundle page_wheels.lock and node.lock, and the tests' jupyterlite.lock. Runs in the virtual environment. A lock that cannot be resolved
-stays as it was.
+bundle page_wheels.lock and node.lock, and the tests' jupyterlite.lock. Runs in the virtual environment. A
+lock that cannot be resolved stays as it was.
 """
 
 import sys

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Request, Route
 
 from tests.browser.browser_page import LOADER, PLAIN_LOADER, BrowserPage
+from tests.browser.worker_page import sdk_wheel
 from tests.harness import CoreProcess
 
 _MAKE_SESSION = """
@@ -315,6 +316,31 @@ def test_attach_serves_both_faces_from_the_pages_own_pyodide(page: BrowserPage) 
     assert page.call("probe", thread=page.run(_PYTHON_SESSION))["result"] == "python"
     page.wait_for("globalThis.ran")
     assert _times_fetched(page, "pyodide.asm.wasm") == 1
+
+
+_INSTALL_SDK = """
+await own.loadPackage("micropip");
+await own.runPythonAsync(`import micropip; await micropip.install("${location.origin}/wheels/%s")`);
+"""
+
+
+def test_the_installed_wheel_needs_no_tag_on_the_page(page: BrowserPage) -> None:
+    page.open(_OWN_PYODIDE)
+    page.wait_for("globalThis.own")
+    page.run(_INSTALL_SDK % sdk_wheel())
+    thread = page.run(_PYTHON_SESSION.replace("Pedelec()", f"Pedelec('{page.core.url}/')"))
+    assert page.call("probe", thread=thread)["result"] == "python"
+
+
+@pytest.mark.browsers("chromium")
+def test_attach_refuses_a_python_that_uses_another_version_of_the_sdk(page: BrowserPage) -> None:
+    page.open(f'<script src="/pedelec.js?attach"></script>{_OWN_PYODIDE}')
+    page.wait_for("globalThis.own")
+    page.run(_INSTALL_SDK % sdk_wheel())
+    page.run("own.runPython('import pedelec; pedelec.__version__ = \"0.0.1\"')")
+    error = page.raised("await pedelec.attach(own)")
+    assert error["code"] == "CORE_RUNTIME_UNAVAILABLE"
+    assert "version 0.0.1" in error["message"]
 
 
 def test_attach_works_beside_the_loaders_own_python(page: BrowserPage) -> None:

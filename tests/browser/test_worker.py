@@ -96,6 +96,23 @@ def test_an_installed_wheel_serves_tools_from_a_worker(worker: BrowserPage, thre
     python(worker, "await session.end(); session.get_status()")
 
 
+def test_typed_tools_work_once_pydantic_is_installed(worker: BrowserPage, thread: str) -> None:
+    python(worker, "await micropip.install('pydantic')")
+    source = """
+    from pedelec import tool
+
+    @tool
+    def double(number: int) -> int:
+        "Twice a number."
+        return 2 * number
+
+    (await client.create_session(tools=[double])).session_id
+    """
+    typed = str(python(worker, source))
+    assert typed != thread
+    assert worker.call("double", '{"number": 4}', thread=typed)["result"] == 8
+
+
 @pytest.mark.parametrize("tool", ["choose", "erase"])
 def test_a_worker_has_no_dialog_and_the_agent_is_told_what_is_missing(
     worker: BrowserPage, thread: str, tool: str
@@ -103,6 +120,10 @@ def test_a_worker_has_no_dialog_and_the_agent_is_told_what_is_missing(
     error = worker.call(tool, thread=thread)["result"]["error"]
     assert error["code"] == "NOT_CONFIGURED"
     assert "client.on_question" in str(error["recoverySteps"])
+
+
+def test_nobody_ever_sees_a_worker(worker: BrowserPage, thread: str) -> None:
+    assert python(worker, "from pedelec._browser import browser_host; browser_host().is_hidden()") is True
 
 
 def test_a_worker_asks_in_a_way_of_its_own(worker: BrowserPage, thread: str) -> None:

@@ -1,5 +1,6 @@
 """What the pages show of a file stands in that file; what runs there runs in the tests of that file."""
 
+import json
 import re
 from pathlib import Path
 
@@ -14,14 +15,23 @@ EXCERPTS = [
 ]
 
 
+def text_of(file: Path) -> str:
+    """What a file says; of a notebook its cells."""
+    text = file.read_text("utf-8")
+    if file.suffix != ".ipynb":
+        return text
+    return "".join("".join(cell["source"]) + "\n" for cell in json.loads(text)["cells"])
+
+
 @pytest.mark.parametrize(("page", "source", "text"), EXCERPTS)
 def test_an_excerpt_stands_in_its_file(page: str, source: str, text: str) -> None:
-    assert text in (ROOT / source).read_text("utf-8"), page
+    assert text in text_of(ROOT / source), page
 
 
 def test_the_pages_that_begin_with_pages_show_some_of_each() -> None:
     shown = {source for page, source, _ in EXCERPTS if page == "getting-started.md"}
-    assert shown >= {f"examples/{name}.html" for name in ("form", "javascript", "pyscript")}
+    names = ("form.html", "javascript.html", "pyscript.html", "jupyterlite.ipynb")
+    assert shown >= {f"examples/{name}" for name in names}
 
 
 def test_the_pictures_are_small_enough_for_a_readme() -> None:

@@ -41,7 +41,7 @@ class Joining:
 
 
 async def _obstacle(core_url: str) -> PedelecError | None:
-    """Why Core's JavaScript would not load. Looked for first: some browsers try to load a module only once."""
+    """Why Core's JavaScript would not load. Looked for first: Firefox does not try a module twice."""
     health = f"{core_url}/healthz"
     if await _answers(health):
         return None

@@ -213,7 +213,7 @@ async def attach(core_url: str) -> None:
     """Connect this Python to its page, or worker, with the JavaScript that Core serves.
 
     Raises:
-        PedelecError: as `pedelec.attach` in JavaScript says; `CORE_RUNTIME_UNAVAILABLE` where it did not load.
+        PedelecError: as `pedelec.attach` in JavaScript says; `CORE_RUNTIME_UNAVAILABLE` if it did not load.
     """
     import pyodide_js  # type: ignore[import-not-found]
 
@@ -222,9 +222,9 @@ async def attach(core_url: str) -> None:
         loader = await load(f"{core_url}/pedelec.mjs?attach")
         await loader.attach(pyodide_js)
     except pyodide.ffi.JsException as error:
-        envelope = pyodide.code.run_js("(error) => error.code && JSON.stringify(error)")(error)
-        if isinstance(envelope, str):
-            raise PedelecError.from_wire(json.loads(envelope)) from None
+        envelope = json.loads(pyodide.code.run_js("(error) => JSON.stringify(error)")(error))
+        if isinstance(envelope.get("code"), str):
+            raise PedelecError.from_wire(envelope) from None
         raise PedelecError(
             Code.CORE_RUNTIME_UNAVAILABLE,
             f"The JavaScript of Core at {core_url} did not load: {error}",

@@ -79,10 +79,10 @@ async function attachOnce(pyodide) {
 
 // What Python has imported stays: another wheel on top of it would be half of each.
 function hasSdk(pyodide) {
-  const version = pyodide.runPython("import sys; getattr(sys.modules.get('pedelec'), '__version__', '')");
+  const version = pyodide.runPython("getattr(__import__('sys').modules.get('pedelec'), '__version__', '')");
   if (version === "" || version === page.version) return version !== "";
-  const remedy = "Install the SDK from that Core, and restart this Python.";
-  throw unavailable(`This Python uses version ${version} of the SDK, Core at ${page.coreUrl} has ${page.version}. ${remedy}`);
+  const difference = `This Python uses version ${version} of the SDK, Core at ${page.coreUrl} has ${page.version}.`;
+  throw unavailable(`${difference} Install the SDK from that Core, and restart this Python.`);
 }
 
 function runtimeOf(pyodide, { connect, kitOf, contentOf, runScripts }) {

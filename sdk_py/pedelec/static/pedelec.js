@@ -85,7 +85,8 @@
   }
 
   const refusals = [];
-  (globalThis.document ?? globalThis).addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective, disposition }) => {
+  const teller = globalThis.document ?? globalThis; // a worker is told itself
+  teller.addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective, disposition }) => {
     if (disposition === "enforce") refusals.push({ blockedURI, directive: effectiveDirective });
     if (refusals.length > 100) refusals.shift();
   });

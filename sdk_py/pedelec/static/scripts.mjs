@@ -10,7 +10,7 @@ const SELECTOR = 'script[type="text/pedelec"]';
 const fetched = new WeakMap(); // element → { url, source }
 const quiet = { messageCallback: () => {} };
 
-/** Run the scripts that the document has now or gets later. Resolves when those it has now have run: at once in a worker. */
+/** Run the scripts that the document has now or gets later. Resolves when those it has now have run; a worker has none. */
 export async function runScripts(pyodide, bridge) {
   if (globalThis.document === undefined) return undefined;
   await readyToRun();

@@ -83,6 +83,25 @@ async def test_a_dialog_that_cannot_be_shown_is_an_answer_too() -> None:
     assert code_of(await core.result_of(call)) == "TOOL_UNANSWERED"
 
 
+@pytest.mark.parametrize(("tool", "effects"), [("erase", "none"), ("paint", "unknown")])
+async def test_where_no_dialog_can_be_shown_the_agent_is_told_what_to_set_up(tool: str, effects: str) -> None:
+    core = ScriptedCore()
+    core.host.dialog.can_show = False
+    call = await asked(core, erase(), asker(), tool=tool)
+    error = (await core.result_of(call))["error"]
+    assert (error["code"], error["effects"]) == ("NOT_CONFIGURED", effects)
+    assert "client.on_question" in str(error["recoverySteps"])
+
+
+async def test_a_function_of_its_own_asks_where_no_dialog_can_be_shown() -> None:
+    core = ScriptedCore()
+    core.host.dialog.can_show = False
+    client = Pedelec(host=core.host)
+    client.on_question(lambda: True)
+    await client.create_session(tools=[erase()])
+    assert await core.result_of(core.send_call("erase")) == "erased"
+
+
 @pytest.mark.parametrize("reason", ["cancelled", "timeout"])
 async def test_a_cancelled_call_takes_its_question_away_and_never_runs(reason: str) -> None:
     core, ran = ScriptedCore(), []
