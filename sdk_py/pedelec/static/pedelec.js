@@ -184,6 +184,7 @@
 
   /** Have the browser fetch side by side what else it would fetch in turn. */
   function fetchAhead(modules) {
+    if (globalThis.document === undefined) return; // a worker has no tags
     const hint = (file, kind) =>
       Object.assign(document.createElement("link"), { href: new URL(file, here).href, crossOrigin: "", ...kind });
     document.head.append(
