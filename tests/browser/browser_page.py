@@ -38,7 +38,7 @@ _WATCH = """(() => {
   const sent = globalThis.__sent = [];
   const { send } = WebSocket.prototype;
   WebSocket.prototype.send = function (frame) {
-    sent.push(JSON.parse(frame));
+    sent.push(...frame.split("\\n").map((message) => JSON.parse(message)));
     send.call(this, frame);
   };
   addEventListener("unhandledrejection", ({ reason }) => console.error(`unhandled rejection: ${reason}`));
