@@ -1,27 +1,22 @@
 """The memory of a page that is ready and idle, over that of a page with Pyodide alone, in Chromium.
 
-Chromium is started by itself and looked at from outside: with Playwright in it, a page keeps a copy of all
-that it has fetched, for the inspector. A sample is what the process that draws the page has of its own, files
-not reckoned (proc(5): `Anonymous` of `smaps_rollup`); Linux alone tells it. It is taken when that process has
-come to rest: for seconds after a start the browser compiles the busiest functions anew, with 20 MiB at hand.
+Chromium is looked at from outside (`bench.chromium`). A sample is what the process that draws the page has of
+its own, files not reckoned (proc(5): `Anonymous` of `smaps_rollup`); Linux alone tells it. It is taken when
+that process has come to rest: for seconds after a start the browser compiles the busiest functions anew, with
+20 MiB at hand.
 """
 
-import json
 import os
-import subprocess
 import time
-import urllib.request
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from bench.browsers import READY_SECONDS, SITE
+from bench.chromium import open_chromium
 from bench.model import Budget, Measurement, Scenario
 from bench.rounds import interleave, measured_once
 from pedelec_core.runtime.progress import Progress
-from scripts.browsers.config import load_config
 from tests.harness import CoreProcess
 
 ROUNDS = 3
@@ -29,13 +24,6 @@ MIB_OVER_BARE = {"typed": 24, "schema": 8}
 BUDGET = Budget(1)
 
 _WHAT = {"typed": "typed tools", "schema": "schema-given tools"}
-_OPTIONS = (
-    "--headless=new",
-    "--js-flags=--expose-gc",
-    "--remote-debugging-port=0",
-    "--no-default-browser-check",
-)
-_PAUSE_SECONDS = 0.2
 _CALM_SECONDS = 3
 _CALM_LOAD = 0.03
 """The share of one core that a page at rest may use: a heartbeat now and then."""
@@ -62,38 +50,9 @@ def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
 
 
 def _page_mib(url: str) -> float:
-    with (
-        TemporaryDirectory(prefix="pedelec-bench-", ignore_cleanup_errors=True) as profile,
-        _chromium(Path(profile), url) as pid,
-    ):
-        return max(map(_mib_at_rest, filter(_draws_pages, _children(pid))))
-
-
-@contextmanager
-def _chromium(profile: Path, url: str) -> Iterator[int]:
-    """The process of a Chromium whose one page is at rest."""
-    chosen = load_config().find("chromium")
-    command = [chosen.files[0], *chosen.launch_options["args"], *_OPTIONS, f"--user-data-dir={profile}", url]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            deadline = time.monotonic() + READY_SECONDS
-            while "at rest" not in _titles(profile):
-                if time.monotonic() > deadline:
-                    raise TimeoutError(f"{url} did not come to rest within {READY_SECONDS:g} s.")
-                time.sleep(_PAUSE_SECONDS)
-            yield process.pid
-        finally:
-            process.terminate()
-
-
-def _titles(profile: Path) -> list[str]:
-    """The titles of a Chromium's pages; none before it has any."""
-    try:
-        port = (profile / "DevToolsActivePort").read_text().partition("\n")[0]
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=READY_SECONDS) as response:
-            return [target["title"] for target in json.load(response)]
-    except OSError:
-        return []
+    with open_chromium("--js-flags=--expose-gc") as chromium, chromium.tab(url) as tab:
+        chromium.wait_for_title(tab, "at rest")
+        return max(map(_mib_at_rest, filter(_draws_pages, _children(chromium.pid))))
 
 
 def _children(pid: int) -> list[int]:

@@ -1,17 +1,22 @@
 """From the script tag to the first answer, against `loadPyodide()` alone; and what comes over the wire.
 
-Warm: the same browser context, each page visited before. Cold: a new context for each page.
+Warm: the same browser, each page visited before. Cold: a new browser for each page. Chromium is inspected by
+nobody (`bench.chromium`), but to count bytes; Firefox by Playwright.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import time
 
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext
 
 from bench.agent import AgentConnection
 from bench.browsers import READY_SECONDS, SITE, open_browser
+from bench.chromium import open_chromium
+from bench.ear import Ear, listening
 from bench.model import Budget, Measurement, Scenario
 from bench.rounds import interleave, measured_once
 from pedelec_core.runtime.progress import Progress
@@ -32,45 +37,85 @@ _FETCHED = """() => performance.getEntriesByType("resource")
     .map(({ name, transferSize }) => [new URL(name).pathname, transferSize])"""
 
 
+type Opener = Callable[[str], AbstractContextManager[object]]
+"""Opens a page at an address, for as long as the context lasts."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """What every start is measured with."""
+
+    core_url: str
+    agent: AgentConnection
+    ear: Ear
+
+    def bare_ms(self, opener: Opener) -> float:
+        with self._page(opener, "start_bare"):
+            told = self.ear.hear("ready")
+            return told.said - told.tag
+
+    def first_call_ms(self, opener: Opener, page: str) -> float:
+        """The page says its session's id once it has one; an agent calls at once."""
+        with self._page(opener, page):
+            told = self.ear.hear("thread ")
+            self.agent.start_call("echo", told.text.removeprefix("thread ").strip())
+            self.agent.finish_call()
+            answered = 1000 * time()
+            self.agent.acknowledge()
+            return answered - told.tag
+
+    def _page(self, opener: Opener, page: str) -> AbstractContextManager[object]:
+        return opener(f"{self.core_url}/{page}.html?tell={self.ear.url}")
+
+
 def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
     """Measure in both browsers; what needs an empty cache in Chromium alone."""
     with (
         CoreProcess(folder / "state", "--site", str(SITE)) as core,
         AgentConnection(core.runtime["socket"]) as agent,
+        listening() as ear,
     ):
-        warm = [row for browser in ROUNDS for row in _measure_warm(core.url, browser, agent, progress)]
+        stage = _Stage(core.url, agent, ear)
+        with open_chromium() as chromium:
+            warm = _measure_warm(stage, "chromium", chromium.tab, progress)
+        with open_browser("firefox") as firefox, firefox.new_context() as context:
+            warm += _measure_warm(stage, "firefox", _pages_of(context), progress)
+        cold = _measure_cold(stage, progress)
         with open_browser("chromium") as browser:
-            cold = _measure_cold(core.url, browser, agent, progress)
             return [*warm, cold, *_measure_wire(core.url, browser)]
 
 
-def _measure_warm(
-    core_url: str, browser_name: str, agent: AgentConnection, progress: Progress
-) -> Sequence[Measurement]:
-    with open_browser(browser_name) as browser, browser.new_context() as context:
-        contenders = {
-            BARE: partial(_bare_ms, context, f"{core_url}/start_bare.html"),
-            SCHEMA: partial(_first_call_ms, context, f"{core_url}/start_schema.html", agent),
-            TYPED: partial(_first_call_ms, context, f"{core_url}/start_typed.html", agent),
-        }
-        samples = interleave(
-            contenders, rounds=ROUNDS[browser_name], unit="ms", progress=progress, stage=browser_name
-        )
-    budgets = {SCHEMA: SCHEMA_BUDGETS[browser_name], TYPED: TYPED_BUDGETS[browser_name]}
+def _pages_of(context: BrowserContext) -> Opener:
+    @contextmanager
+    def opener(url: str) -> Iterator[None]:
+        with context.new_page() as page:
+            page.goto(url)
+            yield
+
+    return opener
+
+
+def _measure_warm(stage: _Stage, browser: str, opener: Opener, progress: Progress) -> list[Measurement]:
+    contenders = {
+        BARE: partial(stage.bare_ms, opener),
+        SCHEMA: partial(stage.first_call_ms, opener, "start_schema"),
+        TYPED: partial(stage.first_call_ms, opener, "start_typed"),
+    }
+    samples = interleave(contenders, rounds=ROUNDS[browser], unit="ms", progress=progress, stage=browser)
+    budgets = {SCHEMA: SCHEMA_BUDGETS[browser], TYPED: TYPED_BUDGETS[browser]}
     return [
-        samples.compare(subject, BARE, where=browser_name, budget=budget)
-        for subject, budget in budgets.items()
+        samples.compare(subject, BARE, where=browser, budget=budget) for subject, budget in budgets.items()
     ]
 
 
-def _measure_cold(core_url: str, browser: Browser, agent: AgentConnection, progress: Progress) -> Measurement:
+def _measure_cold(stage: _Stage, progress: Progress) -> Measurement:
     def bare() -> float:
-        with browser.new_context() as context:
-            return _bare_ms(context, f"{core_url}/start_bare.html")
+        with open_chromium() as chromium:
+            return stage.bare_ms(chromium.tab)
 
     def plain() -> float:
-        with browser.new_context() as context:
-            return _first_call_ms(context, f"{core_url}/start_plain.html", agent)
+        with open_chromium() as chromium:
+            return stage.first_call_ms(chromium.tab, "start_plain")
 
     contenders = {COLD_BARE: bare, COLD: plain}
     samples = interleave(contenders, rounds=COLD_ROUNDS, unit="ms", progress=progress, stage="cold")
@@ -80,7 +125,8 @@ def _measure_cold(core_url: str, browser: Browser, agent: AgentConnection, progr
 def _measure_wire(core_url: str, browser: Browser) -> Sequence[Measurement]:
     """The bytes that a first visit costs, in all and for each of the bigger files."""
     with browser.new_context() as context, context.new_page() as page:
-        _open_until_said(page, f"{core_url}/start_typed.html", "thread ")
+        page.goto(f"{core_url}/start_typed.html")
+        page.wait_for_function("globalThis.said", timeout=READY_SECONDS * 1000)
         fetched = sorted(page.evaluate(_FETCHED), key=lambda entry: -entry[1])
     in_all = _wire("bytes of a first visit", sum(size for _, size in fetched), Budget(1))
     return [in_all, *(_wire(path, size, None) for path, size in fetched if size > 100_000)]
@@ -89,33 +135,6 @@ def _measure_wire(core_url: str, browser: Browser) -> Sequence[Measurement]:
 def _wire(what: str, size: int, budget: Budget | None) -> Measurement:
     mib, limit = size / 2**20, f"{WIRE_BUDGET_MIB} MiB"
     return measured_once(f"{what} ({mib:.2f} MiB)", mib, limit, WIRE_BUDGET_MIB, "MiB", budget)
-
-
-def _bare_ms(context: BrowserContext, url: str) -> float:
-    with context.new_page() as page:
-        _open_until_said(page, url, "ready")
-        return float(page.evaluate("performance.measure('start', 'tag', 'ready').duration"))
-
-
-def _first_call_ms(context: BrowserContext, url: str, agent: AgentConnection) -> float:
-    """The page says its session's id once it has one; an agent calls at once."""
-    with context.new_page() as page:
-        thread_id = _open_until_said(page, url, "thread ")
-        agent.start_call("echo", thread_id)
-        agent.finish_call()
-        answered = 1000 * time()
-        agent.acknowledge()
-        tag = page.evaluate("performance.timeOrigin + performance.getEntriesByName('tag')[0].startTime")
-        return answered - float(tag)
-
-
-def _open_until_said(page: Page, url: str, prefix: str) -> str:
-    """Open a page and wait until it writes a line with this prefix to its console; returns the rest of it."""
-    with page.expect_console_message(
-        lambda message: message.text.startswith(prefix), timeout=READY_SECONDS * 1000
-    ) as said:
-        page.goto(url)
-    return said.value.text.removeprefix(prefix).strip()
 
 
 SCENARIO = Scenario("start-up", "From the script tag to the first answer", run)

@@ -147,8 +147,8 @@ class ToolContext(EventContext):
 
     @property
     def remaining_ms(self) -> int:
-        """Milliseconds until the deadline, 0 once it has passed."""
-        return max(0, round((self.deadline - self.now()) * 1000))
+        """Milliseconds until the deadline, 0 once it has passed or nobody waits any more."""
+        return 0 if self.cancelled else max(0, round((self.deadline - self.now()) * 1000))
 
     async def ask(
         self,

@@ -14,7 +14,7 @@ from websockets.protocol import State
 from websockets.typing import Origin
 from websockets.uri import parse_uri
 
-from pedelec import Pedelec, PedelecError, define_tool
+from pedelec import Pedelec, PedelecError, batches, define_tool
 from pedelec.context import ToolContext
 from pedelec.host import Handler, TransportListener
 from pedelec.json_text import JsonObject, RawJson
@@ -99,7 +99,8 @@ class Link(asyncio.Protocol):
     def _pass(self, direction: str, text: str) -> None:
         if self._over:
             return
-        act = self._host.note(direction, json.loads(text))
+        acts = [self._host.note(direction, json.loads(message)) for message in batches.split(text)]
+        act = next(filter(None, acts), None)
         if act in {Act.CUT_BEFORE, Act.AWAY}:
             self._host.away_for(MOMENT * 4 if act is Act.AWAY else 0)
             self.cut()
@@ -161,7 +162,7 @@ class FaultyHost:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def note(self, direction: str, frame: dict[str, Any]) -> Act | None:
-        """A frame is on its way: what is to happen to it?"""
+        """A message is on its way: what is to happen to its frame?"""
         self._ledger.frame(self.page_instance_id, direction, frame)
         return self._faults.meet(direction, frame["type"])
 

@@ -29,6 +29,10 @@ class Abortion {
     return this.#controller.signal;
   }
 
+  get happened() {
+    return this.#reason !== null;
+  }
+
   abort(reason) {
     this.#reason = new DOMException(`The call is over: ${reason}.`, "AbortError");
     this.#controller?.abort(this.#reason);
@@ -142,7 +146,7 @@ export class Calls {
         return abortion.signal;
       },
       get remainingMs() {
-        return Math.max(0, Math.round(end - performance.now()));
+        return abortion.happened ? 0 : Math.max(0, Math.round(end - performance.now()));
       },
       get cancelled() {
         return new Promise((resolve) => {

@@ -251,7 +251,7 @@ export type ToolCallContext = PedelecEventContext & {
   eventReceivedAt: number;
   /** When Core stops waiting. */
   readonly deadline: number;
-  /** Milliseconds until the deadline, at the moment of asking; 0 once it has passed. */
+  /** Milliseconds until the deadline, at the moment of asking; 0 once it has passed or nobody waits any more. */
   readonly remainingMs: number;
   /** Aborts when nobody waits any more: time-out, cancellation, end of the session. */
   readonly signal: AbortSignal;

@@ -259,7 +259,7 @@ async def test_a_cancelled_call_learns_of_it_and_may_still_answer(core: Scripted
     session = await open_session(core)
 
     async def handler(args: Any, ctx: ToolContext) -> list[Any]:
-        before = bool(ctx.cancelled)
+        before = [bool(ctx.cancelled), ctx.remaining_ms > 0]
         told: list[str] = []
         ctx.cancelled.add_callback(lambda: told.append("callback"))
         forgotten = ctx.cancelled.add_callback(lambda: told.append("forgotten"))
@@ -267,7 +267,8 @@ async def test_a_cancelled_call_learns_of_it_and_may_still_answer(core: Scripted
         reason = await ctx.cancelled
         assert await ctx.cancelled.wait() == reason
         ctx.cancelled.add_callback(lambda: told.append("late"))
-        return [before, bool(ctx.cancelled), ctx.cancelled.is_set(), reason, told]
+        after = [bool(ctx.cancelled), ctx.cancelled.is_set(), ctx.remaining_ms]
+        return [before, after, reason, told]
 
     session.on_tool("a", handler)
     call_id = core.send_call("a")
@@ -275,7 +276,7 @@ async def test_a_cancelled_call_learns_of_it_and_may_still_answer(core: Scripted
     core.send(
         {"type": "tool_cancel", "sessionId": "s1", "seq": 2, "toolRequestId": call_id, "reason": reason}
     )
-    assert await core.result_of(call_id) == [False, True, True, reason, ["callback", "late"]]
+    assert await core.result_of(call_id) == [[False, True], [True, True, 0], reason, ["callback", "late"]]
 
 
 async def test_a_callback_of_a_cancelled_call_that_raises_stops_nothing(
