@@ -22,7 +22,7 @@ from bench.rounds import interleave, measured_once
 from pedelec_core.runtime.progress import Progress
 from tests.harness import CoreProcess
 
-ROUNDS = {"chromium": 3, "firefox": 2}
+ROUNDS = {"chromium": 5, "firefox": 3}
 SCHEMA_BUDGETS = {"chromium": Budget(0.30), "firefox": Budget(0.50)}
 TYPED_BUDGETS = {"chromium": Budget(0.33), "firefox": Budget(0.50)}
 COLD_ROUNDS = 3
