@@ -46,8 +46,7 @@ def run(folder: Path, progress: Progress) -> Sequence[Measurement]:
 def _answer_calls(page: PageClient) -> None:
     try:
         while True:
-            call = page.receive(ToolCall)
-            page.submit(call, {"text": "hello"})
+            page.send_result(page.receive(ToolCall), {"text": "hello"})
     except (ConnectionClosed, TimeoutError):
         pass  # the scenario is over
 

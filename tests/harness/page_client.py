@@ -210,8 +210,8 @@ class PageClient:
             )
         )
 
-    def submit(self, call: ToolCall, result: JsonValue) -> Response:
-        """Give a call its result; a confirmation is given back as the response that it stands for."""
+    def send_result(self, call: ToolCall, result: JsonValue) -> str:
+        """Give a call its result, and wait for nothing; the request's id."""
         request_id = self.next_id()
         self.send(
             SubmitToolResult(
@@ -221,6 +221,11 @@ class PageClient:
                 result=result,
             )
         )
+        return request_id
+
+    def submit(self, call: ToolCall, result: JsonValue) -> Response:
+        """Give a call its result; a confirmation is given back as the response that it stands for."""
+        request_id = self.send_result(call, result)
         match self.receive((Response, ResultsConfirmed)):
             case ResultsConfirmed(request_ids=confirmed):
                 assert confirmed == [request_id]
