@@ -186,7 +186,7 @@ class Face:
     # --- scripts ----------------------------------------------------------------------------------------
 
     def _inspect_script(self, payload: Any, _functions: list[Any]) -> JsonObject:
-        return {"typed": scripts.uses_typed_tools(payload["source"])}
+        return {**scripts.needs_of(payload["source"])}
 
     async def _run_script(self, payload: Any, _functions: list[Any]) -> JsonObject | None:
         return await scripts.run_script(payload["source"], payload["name"])

@@ -4,8 +4,10 @@ Owns the namespace that they share, the names in their tracebacks, and what is t
 """
 
 import ast
+import sys
 import textwrap
 import traceback
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
@@ -49,16 +51,32 @@ async def install(packages: list[str]) -> None:
         raise ImportError(message) from error
 
 
-def uses_typed_tools(source: str) -> bool:
-    """Whether a script takes `tool` from `pedelec`, and so needs pydantic before it runs.
+def needs_of(source: str) -> dict[str, bool]:
+    """What a script needs before it runs.
 
-    A script that does not compile uses nothing; running it tells why.
+    A script that does not compile needs nothing; running it tells why.
+
+    Returns:
+        `typed`: it takes `tool` from `pedelec`, and so needs pydantic; `packages`: it imports what nobody has
+        imported yet, so it may need any package.
     """
     try:
-        tree = ast.parse(textwrap.dedent(source))
+        nodes = list(ast.walk(ast.parse(textwrap.dedent(source))))
     except (SyntaxError, ValueError):
-        return False
-    return any(_takes_tool(node) for node in ast.walk(tree))
+        nodes = []
+    return {
+        "typed": any(_takes_tool(node) for node in nodes),
+        "packages": any(name.partition(".")[0] not in sys.modules for name in _imported(nodes)),
+    }
+
+
+def _imported(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(module=str(module)):
+                yield module
 
 
 def _takes_tool(node: ast.AST) -> bool:

@@ -185,11 +185,12 @@
   /** Have the browser fetch side by side what else it would fetch in turn. */
   function fetchAhead(modules) {
     if (globalThis.document === undefined) return; // a worker has no tags
-    const hint = (file, kind) =>
-      Object.assign(document.createElement("link"), { href: new URL(file, here).href, crossOrigin: "", ...kind });
+    const hint = (href, kind) => Object.assign(document.createElement("link"), { href, crossOrigin: "", ...kind });
+    const scripts = [...document.querySelectorAll('script[type="text/pedelec"][src]')].map(({ src }) => src);
+    const texts = [new URL("runtime/manifest.json", here), ...scripts];
     document.head.append(
-      hint("runtime/manifest.json", { rel: "preload", as: "fetch" }),
-      ...modules.map((name) => hint(`sdk/${name}.mjs`, { rel: "modulepreload" })),
+      ...texts.map((url) => hint(url, { rel: "preload", as: "fetch" })),
+      ...modules.map((name) => hint(new URL(`sdk/${name}.mjs`, here), { rel: "modulepreload" })),
     );
   }
 

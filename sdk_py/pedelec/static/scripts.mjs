@@ -107,9 +107,9 @@ class Queue {
   }
 
   async #load(source, packages) {
-    const { typed } = this.#bridge.call("inspect_script", { source });
-    if (typed) await this.#pyodide.loadPackage("pydantic", quiet);
-    await this.#pyodide.loadPackagesFromImports(source, quiet);
+    const needs = this.#bridge.call("inspect_script", { source });
+    if (needs.typed) await this.#pyodide.loadPackage("pydantic", quiet);
+    if (needs.packages) await this.#pyodide.loadPackagesFromImports(source, quiet);
     if (packages.length === 0) return;
     await this.#pyodide.loadPackage("micropip", quiet);
     await this.#bridge.request("install_packages", { packages });
