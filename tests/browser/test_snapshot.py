@@ -134,6 +134,16 @@ def test_a_first_visit_fetches_each_file_once_and_few_mebibytes(
     assert 5 * 2**20 < sum(size for _, size in fetched) <= mebibytes * 2**20
 
 
+def test_a_second_visit_asks_core_for_the_loader_and_the_manifest_alone(
+    context: BrowserContext, core: CoreProcess, site: Path
+) -> None:
+    BrowserPage(context, core, site).start("")
+    page = BrowserPage(context, core, site)
+    page.start("")
+    asked = [name for name, size in page.run(_FETCHED) if size > 0]
+    assert sorted(asked) == ["/pedelec.js", "/runtime/manifest.json"]
+
+
 _TYPED_PAGE = """
 import js, sys
 modules = set(sys.modules)

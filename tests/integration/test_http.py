@@ -3,6 +3,7 @@
 import hashlib
 import http.client
 import json
+import re
 import shutil
 import socket
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pedelec_core.runtime.manifest import Manifest, list_files
+from pedelec_core.sdk_modules import SDK_STATIC, SdkModules
 from tests.harness import CoreProcess
 
 APPROVED = "https://app.example"
@@ -265,6 +267,38 @@ def test_the_loader_can_be_loaded_by_any_page_with_a_plain_tag(core: CoreProcess
         assert answer.status == 200
         assert answer.headers["Content-Type"] == "text/javascript; charset=utf-8"
         assert answer.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+
+
+def test_modules_may_be_kept_for_good_under_the_address_that_the_loader_names(core: CoreProcess) -> None:
+    loader = ask(core, "/pedelec.js")
+    assert loader.headers["Cache-Control"] == "no-cache"
+    assert ask(core, "/pedelec.js", If_None_Match=loader.headers["ETag"]).status == 304
+    (modules,) = re.findall(rb'const MODULES = "(sdk/[0-9a-f]{16}/)";', loader.body)
+    named, plain = (ask(core, f"/{folder}loader.mjs") for folder in (modules.decode(), "sdk/"))
+    assert (named.status, named.body) == (200, plain.body)
+    assert named.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+    assert [each.headers["Cache-Control"] for each in (named, plain)] == [
+        "public, max-age=31536000, immutable",
+        "no-cache",
+    ]
+
+
+def test_under_another_address_a_module_is_what_it_is_now(core: CoreProcess) -> None:
+    answer = ask(core, f"/sdk/{'0' * 16}/loader.mjs")
+    assert (answer.status, answer.headers["Cache-Control"]) == (200, "no-cache")
+    for path in ("/sdk/other/loader.mjs", f"/sdk/{'0' * 16}/none.mjs", f"/sdk/{'0' * 16}/x/loader.mjs"):
+        assert ask(core, path).status == 404
+
+
+def test_a_module_that_changes_gives_them_all_another_address(tmp_path: Path) -> None:
+    shutil.copytree(SDK_STATIC, tmp_path / "static")
+    modules = SdkModules(tmp_path / "static")
+    before, loader = modules.version(), modules.loader()
+    assert before == SdkModules().version()
+    with (tmp_path / "static" / "socket.mjs").open("a") as module:
+        module.write("// changed\n")
+    assert modules.version() != before
+    assert modules.loader() == loader.replace(before.encode(), modules.version().encode())
 
 
 def test_the_bundle_is_served_from_its_folders(tmp_path: Path) -> None:

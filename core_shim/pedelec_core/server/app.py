@@ -23,6 +23,7 @@ from .bundle_files import BundleFiles, bundle_manifest
 from .guard import PAGE_PATH, Guard, GuardMiddleware
 from .inspector_socket import INSPECTOR_PATH, InspectorEndpoint
 from .page_socket import Cork, PageEndpoint
+from .sdk_files import SdkFiles
 from .static import Files
 
 HEALTH_PATH: Final = "/healthz"
@@ -65,7 +66,7 @@ def build_app(
         """Pages that may only ask are one crowd: a stranger can have as many origins as it likes."""
         return origin if approvals.is_approved(origin) else ""
 
-    sdk_files = Files(Path(str(files("pedelec"))) / "static", cross_origin=True)
+    sdk_files = SdkFiles()
     inspector_files = Files(Path(str(files("pedelec_core"))) / "inspector" / "static", cross_origin=True)
     routes: list[BaseRoute] = [
         Route(HEALTH_PATH, _health),

@@ -26,9 +26,8 @@ from pedelec_core.runtime.locations import find_bundle
 from pedelec_core.runtime.manifest import COMPRESSED_SUFFIX, MANIFEST_NAME, FileEntry, Manifest, read
 
 from .guard import error_response
-from .static import Files, media_type
+from .static import FOR_GOOD, Files, media_type
 
-_FOR_GOOD: Final = "public, max-age=31536000, immutable"
 _ENCODING: Final = COMPRESSED_SUFFIX.removeprefix(".").replace("zst", "zstd")
 _SHORTEST_VERSION: Final = 16
 
@@ -111,7 +110,7 @@ def _describe(response: Response, name: str, *, compressed: bool, encoded: bool,
     if compressed:
         response.headers.add_vary_header("Accept-Encoding")
     if for_good:
-        response.headers["Cache-Control"] = _FOR_GOOD
+        response.headers["Cache-Control"] = FOR_GOOD
 
 
 def _takes_compressed(scope: Scope) -> bool:

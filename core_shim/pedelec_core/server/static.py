@@ -17,6 +17,9 @@ from starlette.responses import FileResponse, Response
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import Scope
 
+FOR_GOOD: Final = "public, max-age=31536000, immutable"
+"""`Cache-Control` of what never changes under its address (RFC 8246)."""
+
 # Python's own table alone: what the machine's tables say would change with the machine.
 _TYPES: Final = mimetypes.MimeTypes()
 for _suffix, _type in {
@@ -86,9 +89,13 @@ class Files(StaticFiles):
         response = FileResponse(
             full_path, status_code, media_type=media_type(os.fspath(full_path)), stat_result=stat_result
         )
-        response.headers["Cache-Control"] = "no-cache"
-        response.headers["Cross-Origin-Resource-Policy"] = self._resource_policy
-        response.headers["X-Content-Type-Options"] = "nosniff"
+        self.describe(response)
         if self.is_not_modified(response.headers, Headers(scope=scope)):
             return NotModifiedResponse(response.headers)
         return response
+
+    def describe(self, response: Response) -> None:
+        """Add what is told of every file: who may have it, and that a kept copy is to be asked about."""
+        response.headers["Cache-Control"] = "no-cache"
+        response.headers["Cross-Origin-Resource-Policy"] = self._resource_policy
+        response.headers["X-Content-Type-Options"] = "nosniff"

@@ -8,6 +8,8 @@
   const VERSION = "0.1.0";
   const PAGE = Symbol.for("pedelec.page");
   const MOMENT_MS = 100;
+  // Core puts in which modules they are, so that the browser need not ask again for those that it has.
+  const MODULES = "sdk/";
 
   class PedelecError extends Error {
     /** @param {{code: string, message: string}} envelope with all else that the error tells */
@@ -165,7 +167,7 @@
   }
 
   async function sdk(module) {
-    const url = new URL(`sdk/${module}`, here).href;
+    const url = new URL(`${MODULES}${module}`, here).href;
     try {
       return await import(url);
     } catch (error) {
@@ -190,7 +192,7 @@
     const texts = [new URL("runtime/manifest.json", here), ...scripts];
     document.head.append(
       ...texts.map((url) => hint(url, { rel: "preload", as: "fetch" })),
-      ...modules.map((name) => hint(new URL(`sdk/${name}.mjs`, here), { rel: "modulepreload" })),
+      ...modules.map((name) => hint(new URL(`${MODULES}${name}.mjs`, here), { rel: "modulepreload" })),
     );
   }
 
