@@ -286,16 +286,20 @@ class Connection:
         link = self._link
         held: list[str] = []
         self._held = held
-        for text in messages:
-            if self._link is not link:  # closed by what one of them led to
-                break
-            try:
-                self._take(text)
-            except Exception:  # the others are others' business
-                logger.exception("A message from Core could not be dealt with.")
-        self._held = None
+        try:
+            for text in messages:
+                if self._link is link:  # else it was closed by what one of them led to
+                    self._take_or_log(text)
+        finally:
+            self._held = None
         for frame in batches.join(held) if self._core_reads_batches else held:
             self.send(frame)
+
+    def _take_or_log(self, text: str) -> None:
+        try:
+            self._take(text)
+        except Exception:  # the others in its frame are others' business
+            logger.exception("A message from Core could not be dealt with.")
 
     def _take(self, text: str) -> None:
         try:

@@ -57,15 +57,15 @@ def needs_of(source: str) -> dict[str, bool]:
     A script that does not compile needs nothing; running it tells why.
 
     Returns:
-        `typed`: it takes `tool` from `pedelec`, and so needs pydantic; `packages`: it imports what nobody has
-        imported yet, so it may need any package.
+        `pydantic`: it takes `tool` from `pedelec`, and pydantic is not here yet; `packages`: it imports what
+        nobody has imported yet, so it may need any package.
     """
     try:
         nodes = list(ast.walk(ast.parse(textwrap.dedent(source))))
     except (SyntaxError, ValueError):
         nodes = []
     return {
-        "typed": any(_takes_tool(node) for node in nodes),
+        "pydantic": "pydantic" not in sys.modules and any(_takes_tool(node) for node in nodes),
         "packages": any(name.partition(".")[0] not in sys.modules for name in _imported(nodes)),
     }
 

@@ -188,8 +188,8 @@
   function fetchAhead(modules) {
     if (globalThis.document === undefined) return; // a worker has no tags
     const hint = (href, kind) => Object.assign(document.createElement("link"), { href, crossOrigin: "", ...kind });
-    const scripts = [...document.querySelectorAll('script[type="text/pedelec"][src]')].map(({ src }) => src);
-    const texts = [new URL("runtime/manifest.json", here), ...scripts];
+    const scripts = [...document.querySelectorAll('script[type="text/pedelec"]')].map(({ src }) => src);
+    const texts = [new URL("runtime/manifest.json", here), ...scripts.filter((src) => src !== "")];
     document.head.append(
       ...texts.map((url) => hint(url, { rel: "preload", as: "fetch" })),
       ...modules.map((name) => hint(new URL(`${MODULES}${name}.mjs`, here), { rel: "modulepreload" })),

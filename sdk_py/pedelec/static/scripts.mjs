@@ -108,7 +108,7 @@ class Queue {
 
   async #load(source, packages) {
     const needs = this.#bridge.call("inspect_script", { source });
-    if (needs.typed) await this.#pyodide.loadPackage("pydantic", quiet);
+    if (needs.pydantic) await this.#pyodide.loadPackage("pydantic", quiet);
     if (needs.packages) await this.#pyodide.loadPackagesFromImports(source, quiet);
     if (packages.length === 0) return;
     await this.#pyodide.loadPackage("micropip", quiet);

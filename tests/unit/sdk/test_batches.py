@@ -80,6 +80,24 @@ async def test_one_message_that_cannot_be_read_keeps_no_other_from_being_taken(c
     assert await core.result_of(call["toolRequestId"]) == 1
 
 
+async def test_a_message_that_the_sdk_itself_fails_on_keeps_no_other_from_being_taken(
+    core: ScriptedCore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    core.batches = True
+    session = await session_of(core, lambda: 1)
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(session, "_cancel", fail)
+    call = core.call_message()
+    core.send(
+        {"type": "tool_cancel", "sessionId": "s1", "seq": 1, "toolRequestId": "t0", "reason": "x"}, call
+    )
+    assert await core.result_of(call["toolRequestId"]) == 1
+    assert "a fault of ours" in caplog.text
+
+
 async def test_a_client_that_is_closed_by_one_of_them_takes_no_more(core: ScriptedCore) -> None:
     core.batches = True
     client = Pedelec(host=core.host)
