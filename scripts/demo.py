@@ -6,6 +6,7 @@ Reads PORT, OPEN and PEDELEC_STATE_DIR from the environment. Owns no behaviour o
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import webbrowser
@@ -60,7 +61,7 @@ def may_open_browser(environment: Mapping[str, str], platform: str) -> bool:
 
 
 def main() -> int:
-    """Run Core until it ends or Ctrl-C; return the exit status."""
+    """Run Core until it ends, or until Ctrl-C or SIGTERM; return the exit status."""
     port = os.environ.get("PORT") or DEFAULT_PORT
     command: list[str | Path] = [
         SCRIPTS / "pedelec-core",
@@ -72,6 +73,7 @@ def main() -> int:
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as core:
         assert core.stdout is not None
+        signal.signal(signal.SIGTERM, lambda *_: core.terminate())  # sent to us alone, it is meant for Core
         try:
             for line in core.stdout:
                 print(line, end="", flush=True)

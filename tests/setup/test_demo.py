@@ -1,11 +1,16 @@
 """What `make demo` prints and when it opens a browser."""
 
+import re
 import shlex
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from scripts.demo import MCP_CLIENTS, example_line, may_open_browser, mcp_line
+from scripts.demo import MCP_CLIENTS, ROOT, example_line, may_open_browser, mcp_line
+from tests.harness.core_process import WAIT_SECONDS, clean_environment
 
 
 @pytest.fixture
@@ -68,3 +73,17 @@ def test_a_browser_is_opened_only_for_somebody_at_a_screen(
     environment: dict[str, str], platform: str, opens: bool
 ) -> None:
     assert may_open_browser(environment, platform) is opens
+
+
+def test_core_does_not_outlive_a_demo_that_is_told_to_end(tmp_path: Path) -> None:
+    environment = clean_environment(PORT="0", OPEN="0", PEDELEC_STATE_DIR=str(tmp_path / "state"))
+    command = [sys.executable, "-m", "scripts.demo"]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as demo:
+        assert demo.stdout is not None
+        ready = next(line for line in demo.stdout if line.startswith("ready "))
+        (port,) = re.findall(r":(\d+)$", ready.strip())
+        demo.terminate()
+        demo.stdout.read()  # to its end: Core has it, too
+        assert demo.wait(WAIT_SECONDS) == 0
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", int(port)), WAIT_SECONDS)
