@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 from playwright.async_api import BrowserContext, Page, WebSocketRoute
 
 from pedelec import batches
-from pedelec.json_text import JsonObject
 from tests.chaos.ledger import Ledger
 from tests.chaos.schedules import Act, Faults, Schedule
 
@@ -113,8 +112,12 @@ class BrowserTab:
     def _pass(self, wire: _Wire, load: str, direction: str, text: str) -> None:
         if wire.over:
             return
-        acts = [self._met(load, direction, json.loads(message)) for message in batches.split(text)]
-        act = next(filter(None, acts), None)
+        messages = [json.loads(message) for message in batches.split(text)]
+        kinds = [message["type"] for message in messages]
+        self._heard += (f"{direction}: {kind}" for kind in kinds)
+        for message in messages:
+            self.ledger.frame(load, direction, message)
+        act = self._faults.meet(direction, *kinds)
         to = wire.core_side if direction == "to_core" else wire.page_side
         if act not in {Act.CUT_BEFORE, Act.RELOAD, Act.CRASH}:
             for _ in range(2 if act is Act.DUPLICATE else 1):
@@ -125,12 +128,6 @@ class BrowserTab:
         elif act in {Act.RELOAD, Act.CRASH}:
             wire.over = True
             self._later(self._lose_page(crash=act is Act.CRASH))
-
-    def _met(self, load: str, direction: str, message: JsonObject) -> Act | None:
-        kind = str(message["type"])
-        self._heard.append(f"{direction}: {kind}")
-        self.ledger.frame(load, direction, message)
-        return self._faults.meet(direction, kind)
 
     async def _lose_page(self, *, crash: bool) -> None:
         assert self._page is not None

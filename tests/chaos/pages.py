@@ -99,8 +99,7 @@ class Link(asyncio.Protocol):
     def _pass(self, direction: str, text: str) -> None:
         if self._over:
             return
-        acts = [self._host.note(direction, json.loads(message)) for message in batches.split(text)]
-        act = next(filter(None, acts), None)
+        act = self._host.note(direction, [json.loads(message) for message in batches.split(text)])
         if act in {Act.CUT_BEFORE, Act.AWAY}:
             self._host.away_for(MOMENT * 4 if act is Act.AWAY else 0)
             self.cut()
@@ -161,10 +160,11 @@ class FaultyHost:
         self._away_until = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def note(self, direction: str, frame: dict[str, Any]) -> Act | None:
-        """A message is on its way: what is to happen to its frame?"""
-        self._ledger.frame(self.page_instance_id, direction, frame)
-        return self._faults.meet(direction, frame["type"])
+    def note(self, direction: str, messages: list[dict[str, Any]]) -> Act | None:
+        """A frame is on its way: what is to happen to it?"""
+        for message in messages:
+            self._ledger.frame(self.page_instance_id, direction, message)
+        return self._faults.meet(direction, *(message["type"] for message in messages))
 
     def away_for(self, seconds: float) -> None:
         """Let no connection come about for a while."""

@@ -48,11 +48,15 @@ class Faults:
         self._coming = list(faults)
         self._seen: Counter[str] = Counter()
 
-    def meet(self, direction: str, kind: str) -> Act | None:
-        """A frame is on its way: what is to happen to it?"""
-        self._seen[kind] += 1
+    def meet(self, direction: str, *kinds: str) -> Act | None:
+        """A frame with messages of these kinds is on its way: what is to happen to it?
+
+        One thing at most; another fault that was due is met later.
+        """
+        self._seen.update(kinds)
         for fault in self._coming:
-            if (fault.direction, fault.kind) == (direction, kind) and fault.nth <= self._seen[kind]:
+            is_here = fault.direction == direction and fault.kind in kinds
+            if is_here and fault.nth <= self._seen[fault.kind]:
                 self._coming.remove(fault)
                 return fault.act
         return None

@@ -8,6 +8,7 @@
   const VERSION = "0.1.0";
   const PAGE = Symbol.for("pedelec.page");
   const MOMENT_MS = 100;
+  const SCRIPTS = 'script[type="text/pedelec"]';
   // Core puts in which modules they are, so that the browser need not ask again for those that it has.
   const MODULES = "sdk/";
 
@@ -188,7 +189,7 @@
   function fetchAhead(modules) {
     if (globalThis.document === undefined) return; // a worker has no tags
     const hint = (href, kind) => Object.assign(document.createElement("link"), { href, crossOrigin: "", ...kind });
-    const scripts = [...document.querySelectorAll('script[type="text/pedelec"]')].map(({ src }) => src);
+    const scripts = [...document.querySelectorAll(SCRIPTS)].map(({ src }) => src);
     const texts = [new URL("runtime/manifest.json", here), ...scripts.filter((src) => src !== "")];
     document.head.append(
       ...texts.map((url) => hint(url, { rel: "preload", as: "fetch" })),
@@ -374,7 +375,14 @@
     attach,
   };
   face.ready.catch(() => {}); // as above
-  globalThis[PAGE] = Object.freeze({ ...face, coreUrl: here.origin, announce, policyAgainst, doorway });
+  globalThis[PAGE] = Object.freeze({
+    ...face,
+    coreUrl: here.origin,
+    scripts: SCRIPTS,
+    announce,
+    policyAgainst,
+    doorway,
+  });
   globalThis.pedelec = Object.freeze(face);
   if (!here.searchParams.has("attach")) boot();
 })();

@@ -6,7 +6,6 @@
 
 import { page } from "./page.mjs";
 
-const SELECTOR = 'script[type="text/pedelec"]';
 const fetched = new WeakMap(); // element → { url, source }
 const quiet = { messageCallback: () => {} };
 
@@ -27,7 +26,7 @@ function readyToRun() {
 }
 
 /** The scripts that the document has now, in its order. */
-export const scriptsSoFar = () => [...document.querySelectorAll(SELECTOR)];
+export const scriptsSoFar = () => [...document.querySelectorAll(page.scripts)];
 
 /** Have `take` called with the scripts that come into the document from now on. Returns what ends that. */
 export function watchScripts(take) {
@@ -39,7 +38,7 @@ export function watchScripts(take) {
 function addedScripts({ addedNodes }) {
   return [...addedNodes].flatMap((node) => {
     if (node.nodeType !== Node.ELEMENT_NODE) return [];
-    return node.matches(SELECTOR) ? [node] : [...node.querySelectorAll(SELECTOR)];
+    return node.matches(page.scripts) ? [node] : [...node.querySelectorAll(page.scripts)];
   });
 }
 
